@@ -1,23 +1,12 @@
 // What happens to an attempt on a worker when something dies: the fault table of docs/workers.md, row by row, with real processes.
 
 import { renameSync } from "node:fs";
-import { afterAll, describe, expect, type TestContext, test, vi } from "vitest";
-import { type Background, isAlive, TEST_TIMEOUT_MS, until, withRemoved } from "../support/processes.ts";
-import type { PhaseSpec } from "../support/project.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { describe, expect, test, vi } from "vitest";
+import { type Background, isAlive, TEST_TIMEOUT_MS, until } from "../support/processes.ts";
 import { played, type Steps, scripted } from "../support/stand-in.ts";
-import { RemoteProject } from "../support/workers.ts";
+import { type RemoteProject, within } from "../support/workers.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
-
-let server: TestRedis | undefined;
-afterAll(async () => server?.close());
-
-async function within(context: TestContext, phases: PhaseSpec[], use: (project: RemoteProject) => Promise<void>) {
-  server ??= await startRedis(context);
-  await server.send("FLUSHALL");
-  await withRemoved(new RemoteProject(server, { "README.md": "hello\n" }, phases), use);
-}
 
 const write = "echo done > done.txt";
 /** The first attempt waits for the file `go` after it has begun; others work at once. */
@@ -39,7 +28,8 @@ async function completed(project: RemoteProject, engine: Background): Promise<vo
 
 const outcomes = (project: RemoteProject) => project.events("attempt.finished").map(({ outcome }) => outcome);
 
-describe("an attempt on a worker", () => {
+// Most of the time of these tests is waiting for a lease to end.
+describe.concurrent("an attempt on a worker", () => {
   test("whose worker is killed is interrupted and uncounted, its agent is ended, and another worker takes over", async (context) => {
     await within(context, [waiting()], async (project) => {
       const first = await project.worker();
@@ -66,6 +56,7 @@ describe("an attempt on a worker", () => {
       first.child.kill("SIGCONT");
       await completed(project, engine);
       expect(outcomes(project)).toEqual(["interrupted", "success"]);
+      expect(project.notes("start").map(({ attempt }) => attempt)).toEqual([1, 2]);
     });
   });
 

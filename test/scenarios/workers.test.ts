@@ -1,36 +1,247 @@
 // Attempts that run on workers: real worker processes with homes of their own, a real Redis, and a bare repository between them.
 
-import { afterAll, describe, expect, type TestContext, test, vi } from "vitest";
-import { TEST_TIMEOUT_MS, withRemoved } from "../support/processes.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { played } from "../support/stand-in.ts";
-import { RemoteProject } from "../support/workers.ts";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { commandLine } from "../support/command-line.ts";
+import { TEST_TIMEOUT_MS, until } from "../support/processes.ts";
+import { planPath } from "../support/project.ts";
+import { startSshd } from "../support/sshd.ts";
+import { played, type Steps } from "../support/stand-in.ts";
+import { KEY, type RemoteProject, within } from "../support/workers.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 
-let server: TestRedis | undefined;
-afterAll(async () => server?.close());
-
-/** One server for all tests of this file. */
-async function ours(context: TestContext): Promise<TestRedis> {
-  server ??= await startRedis(context);
-  return server;
-}
-
+const one = (steps: Steps) => [played(1, steps, { files_created: ["one.txt"] })];
 const two = [
   played(1, [["shell", "echo one > one.txt"]], { files_created: ["one.txt"] }),
   played(2, [["shell", "cat one.txt > two.txt"]], { files_created: ["two.txt"], blocked_by: [1] }),
 ];
+const CANARY = "canary-5f2e8d1c-secret-value";
 
-describe("a plan on workers", () => {
-  test("is run by a worker, and its work is merged into the project", async (context) => {
-    const redis = await ours(context);
-    await withRemoved(new RemoteProject(redis, { "README.md": "hello\n" }, two), async (project) => {
+const outcomes = (project: RemoteProject) => project.events("attempt.finished").map(({ outcome }) => outcome);
+
+describe.concurrent("a plan on workers", () => {
+  test("is run by a worker, and its work is merged into the project; the journal says where it ran", async (context) => {
+    await within(context, two, async (project) => {
       await project.worker({ name: "anvil" });
       const run = await project.engine().ended;
-      expect(run.code).toBe(0);
-      expect(project.read("two.txt")).toBe("one\n");
+      expect([run.code, project.read("two.txt")]).toEqual([0, "one\n"]);
       expect(project.events("attempt.claimed").map(({ worker }) => worker)).toEqual(["anvil", "anvil"]);
+      expect(project.notes("start").every(({ cwd }) => cwd.includes("worker-1/cache"))).toBe(true);
+      expect(project.worktrees()).toEqual([]);
+    });
+  });
+
+  test("leaves no secret of either side in Redis or in the exchange", async (context) => {
+    const steps: Steps = [
+      ["leak", "GEMINI_API_KEY"],
+      ["shell", "echo one > one.txt"],
+    ];
+    await within(context, one(steps), async (project) => {
+      await project.worker({ env: { GEMINI_API_KEY: `${CANARY}-worker` } });
+      const run = await project.engine([], { GEMINI_API_KEY: CANARY }).ended;
+      expect(run.code).toBe(0);
+      const keys = await project.redis.send("KEYS", "*");
+      expect(keys).toContain("maestro:");
+      await project.redis.send("SAVE");
+      const stored = execFileSync("cat", [join(project.redis.directory, "dump.rdb")], { encoding: "latin1" });
+      const appended = execFileSync("sh", ["-c", `cat ${project.redis.directory}/appendonlydir/*`], {
+        encoding: "latin1",
+      });
+      const options = ["cat-file", "--batch-all-objects", "--batch"];
+      const objects = execFileSync("git", options, { cwd: project.exchange, encoding: "latin1", maxBuffer: 1 << 28 });
+      expect(objects).toContain("Maestro delivery");
+      for (const text of [stored, appended, objects]) {
+        expect(text).not.toContain(CANARY);
+        expect(text).not.toContain(KEY);
+      }
+    });
+  });
+
+  test("waits for a worker with the label that a phase needs, and says so", async (context) => {
+    const phases = [
+      played(1, [["shell", "echo one > one.txt"]], { files_created: ["one.txt"], needs: ["gpu"] } as never),
+    ];
+    await within(context, phases, async (project) => {
+      await project.worker({ name: "plain" });
+      const engine = project.engine();
+      await until("it is said", () => engine.stderr().includes("No worker is there with runtime gemini, label gpu"));
+      await project.worker({ name: "strong", words: ["--label", "gpu", "--label", "fast"] });
+      expect((await engine.ended).code).toBe(0);
+      expect(project.events("attempt.claimed").map(({ worker }) => worker)).toEqual(["strong"]);
+    });
+  });
+
+  test("is refused by a worker without the credential, before an agent starts", async (context) => {
+    await within(context, one([["shell", "echo one > one.txt"]]), async (project) => {
+      await project.worker({ name: "poor", env: { GEMINI_API_KEY: "" } });
+      const run = await project.engine([], { GEMINI_API_KEY: CANARY, MAESTRO_MAX_RETRIES: "0" }).ended;
+      expect([run.code, project.notes("start")]).toEqual([4, []]);
+      expect(project.errorsOf("1")).toContain("The worker poor refused it: the worker does not have GEMINI_API_KEY");
+    });
+  });
+
+  test("is refused by a worker with another key, and nothing of the order is run", async (context) => {
+    await within(context, one([["shell", "echo one > one.txt"]]), async (project) => {
+      await project.worker({ env: { MAESTRO_WORKER_KEY: "f".repeat(32) } });
+      const run = await project.engine([], { MAESTRO_MAX_RETRIES: "0" }).ended;
+      expect([run.code, project.notes("start")]).toEqual([4, []]);
+      expect(project.errorsOf("1")).toContain("the order was not made with this worker's key");
+    });
+  });
+
+  test("shows a failed setup command as what it is, not as a failure of the agent", async (context) => {
+    await within(context, one([["shell", "echo one > one.txt"]]), async (project) => {
+      await project.worker();
+      const env = { MAESTRO_WORKTREE_SETUP: "echo no such tool >&2; exit 3", MAESTRO_MAX_RETRIES: "0" };
+      const run = await project.engine([], env).ended;
+      expect([run.code, project.notes("start")]).toEqual([4, []]);
+      expect(project.errorsOf("1")).toContain("The setup command of the worktree failed (exit code 3)");
+    });
+  });
+
+  test("stops an attempt within a second and its grace period when the user stops the run", async (context) => {
+    await within(context, one([["shell", "echo half > one.txt"], ["hang"]]), async (project) => {
+      await project.worker();
+      const engine = project.engine();
+      await until("the agent works", () => project.notes("shell").length > 0 || project.notes("start").length > 0);
+      engine.child.kill("SIGTERM");
+      const run = await engine.ended;
+      expect([run.code, outcomes(project)]).toEqual([143, ["interrupted"]]);
+    });
+  });
+
+  test("refuses a request for more files from a worker, with a reason", async (context) => {
+    const steps: Steps = [
+      ["tool", ["maestro_request_scope", { paths: ["other.txt"], reason: "needed" }]],
+      ["shell", "echo one > one.txt"],
+    ];
+    await within(context, one(steps), async (project) => {
+      await project.worker();
+      expect((await project.engine().ended).code).toBe(0);
+      const [{ answer } = { answer: {} }] = project.notes("tool");
+      expect(JSON.stringify(answer)).toContain("the session cannot be written to from a worker");
+    });
+  });
+
+  test("runs attempts here too with --max-concurrent", async (context) => {
+    const phases = [1, 2, 3].map((id) =>
+      played(
+        id,
+        [
+          ["signal", "go"],
+          ["shell", `echo ${id} > f${id}.txt`],
+        ],
+        { files_created: [`f${id}.txt`] },
+      ),
+    );
+    await within(context, phases, async (project) => {
+      await project.worker();
+      const engine = project.engine(["--max-concurrent", "1"], { PATH: project.agents.env().PATH ?? "" });
+      await until("two agents work", () => project.notes("start").length === 2);
+      project.signal("go");
+      expect((await engine.ended).code).toBe(0);
+      const places = project.notes("start").map(({ cwd }) => (cwd.includes("worker-1/cache") ? "worker" : "here"));
+      expect([...new Set(places)].sort()).toEqual(["here", "worker"]);
+    });
+  });
+
+  test("works over ssh", async (context) => {
+    const sshd = await startSshd(context);
+    try {
+      await within(context, two, async (project) => {
+        project.address = sshd.address(project.exchange);
+        await project.worker({ env: sshd.env });
+        const run = await project.engine([], sshd.env).ended;
+        expect([run.code, project.read("two.txt")]).toEqual([0, "one\n"]);
+      });
+    } finally {
+      sshd.close();
+    }
+  });
+});
+
+describe.concurrent("a worker", () => {
+  test("finishes its attempt after a first TERM, and takes no other", async (context) => {
+    const phases = [1, 2].map((id) =>
+      played(
+        id,
+        [
+          ["signal", "go"],
+          ["shell", `echo ${id} > f${id}.txt`],
+        ],
+        { files_created: [`f${id}.txt`] },
+      ),
+    );
+    await within(context, phases, async (project) => {
+      const first = await project.worker();
+      const engine = project.engine();
+      await until("an agent works", () => project.notes("start").length === 1);
+      first.child.kill("SIGTERM");
+      project.signal("go");
+      expect((await first.ended).code).toBe(0);
+      expect(project.notes("start").length).toBe(1);
+      await project.worker();
+      expect((await engine.ended).code).toBe(0);
+      expect(outcomes(project)).toEqual(["success", "success"]);
+    });
+  });
+
+  test("hands back partial work after a second TERM, and the next attempt starts with it", async (context) => {
+    const phase = played(
+      1,
+      [
+        ["shell", "echo part > part.txt"],
+        ["signal", "never"],
+      ],
+      { files_created: ["part.txt", "rest.txt"] },
+      [["shell", "cat part.txt > rest.txt"]],
+    );
+    await within(context, [phase], async (project) => {
+      const first = await project.worker();
+      const engine = project.engine();
+      await until("the agent has written", () => project.notes("shell").length === 1);
+      first.child.kill("SIGTERM");
+      await until("it drains", () => first.stderr().includes("Draining: 1 running"));
+      first.child.kill("SIGTERM");
+      expect((await first.ended).code).toBe(0);
+      await project.worker();
+      expect((await engine.ended).code).toBe(0);
+      expect([project.read("rest.txt"), outcomes(project)]).toEqual(["part\n", ["interrupted", "success"]]);
+    });
+  });
+
+  test("stops an attempt whose engine has been gone for long, and keeps its work", async (context) => {
+    const phase = played(
+      1,
+      [
+        ["shell", "echo part > part.txt"],
+        ["signal", "never"],
+      ],
+      { files_created: ["part.txt", "rest.txt"] },
+      [["shell", "cat part.txt > rest.txt"]],
+    );
+    await within(context, [phase], async (project) => {
+      await project.worker({ words: ["--orphan-limit", "2s"] });
+      const engine = project.engine();
+      await until("the agent has written", () => project.notes("shell").length === 1);
+      engine.child.kill("SIGKILL");
+      await until("the work is kept", () => project.orders().some((ref) => ref.includes("/out/")));
+      const next = project.resumed();
+      expect((await next.ended).code).toBe(0);
+      expect([project.read("rest.txt"), outcomes(project)]).toEqual(["part\n", ["interrupted", "success"]]);
+    });
+  });
+});
+
+describe("a password", () => {
+  test("in an address on the command line is refused", async (context) => {
+    await within(context, two, async (project) => {
+      const words = ["run", planPath, "--workers", "redis://user:secret@localhost", "--exchange", project.exchange];
+      const run = await commandLine(project, words, { env: { MAESTRO_WORKER_KEY: KEY } });
+      expect([run.code, run.stderr]).toEqual([2, expect.stringContaining("must not contain a password")]);
+      expect(run.stderr).not.toContain("secret@");
     });
   });
 });

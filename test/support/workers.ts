@@ -4,10 +4,25 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import type { TestContext } from "vitest";
 import { IsolatedProject } from "./isolated.ts";
-import { type Background, background, until } from "./processes.ts";
+import { type Background, background, until, withRemoved } from "./processes.ts";
 import { type PhaseSpec, planPath, programPath } from "./project.ts";
-import type { TestRedis } from "./redis.ts";
+import { startRedis, type TestRedis } from "./redis.ts";
+
+/** Runs `use` with a project and a Redis server of its own. */
+export async function within(
+  context: Pick<TestContext, "skip">,
+  phases: PhaseSpec[],
+  use: (project: RemoteProject) => Promise<void>,
+): Promise<void> {
+  const redis = await startRedis(context);
+  try {
+    await withRemoved(new RemoteProject(redis, { "README.md": "hello\n" }, phases), use);
+  } finally {
+    await redis.close();
+  }
+}
 
 export const KEY = "0123456789abcdef0123456789abcdef";
 
@@ -28,7 +43,10 @@ export interface WorkerSpec {
 
 export class RemoteProject extends IsolatedProject {
   readonly redis: TestRedis;
+  /** Its path. */
   readonly exchange: string;
+  /** Its address, as the engine and workers are given it. */
+  address: string;
   readonly #place = realpathSync(mkdtempSync(join(tmpdir(), "maestro-workers-")));
   #workers = 0;
 
@@ -36,6 +54,7 @@ export class RemoteProject extends IsolatedProject {
     super(files, phases);
     this.redis = redis;
     this.exchange = join(this.#place, "exchange.git");
+    this.address = this.exchange;
     execFileSync("git", ["init", "-q", "--bare", this.exchange]);
   }
 
@@ -61,7 +80,7 @@ export class RemoteProject extends IsolatedProject {
       ...shortLease,
       ...env,
     };
-    const args = ["worker", "--queue", this.redis.url, "--exchange", this.exchange, "--name", name, "--grace", "300ms"];
+    const args = ["worker", "--queue", this.redis.url, "--exchange", this.address, "--name", name, "--grace", "300ms"];
     const worker = background(this, [...args, "--runtimes", "gemini", ...words], own);
     await until(`worker ${name} is ready`, () => /is ready/.test(worker.stderr()) || worker.child.exitCode !== null);
     return Object.assign(worker, { home, name });
@@ -73,7 +92,7 @@ export class RemoteProject extends IsolatedProject {
     env: Record<string, string> = {},
     verb = ["run", planPath, "--mode", "parallel"],
   ): Background {
-    const args = [...verb, "--keep-open", "--grace", "300ms", "--workers", this.redis.url, "--exchange", this.exchange];
+    const args = [...verb, "--keep-open", "--grace", "300ms", "--workers", this.redis.url, "--exchange", this.address];
     const own = { ...this.agents.env(), PATH: process.env.PATH ?? "", MAESTRO_WORKER_KEY: KEY, ...shortLease, ...env };
     return background(this, [...args, ...words], own);
   }

@@ -29,15 +29,16 @@ export const requestScope: Tool = {
   actions: { [ONLY]: action({ paths, reason: textField(2_000) }, request) },
 };
 
-/** The engine sets SANDBOX to this value inside its sandbox, where the state directory is read-only. */
+/** The engine sets SANDBOX to this value inside its sandbox, where the state directory is read-only. On a worker, which sets MAESTRO_REMOTE, it is a copy. */
 const SANDBOX = "bubblewrap";
 
 const instead = "Leave them as they are, and name them in your report with what should change.";
 
 function request(context: Context, input: { paths: string[]; reason: string }): Answer {
   const { store, cwd, location, env } = context;
-  if (env.SANDBOX === SANDBOX) {
-    const reason = "the session cannot be written to from inside a sandbox";
+  const where = env.SANDBOX === SANDBOX ? "inside a sandbox" : env.MAESTRO_REMOTE ? "a worker" : undefined;
+  if (where !== undefined) {
+    const reason = `the session cannot be written to from ${where}`;
     return { body: { granted: false, reason, owner: null, paths: input.paths, next: instead } };
   }
   const asked = input.paths.map((path) => fromProject(cwd, path));

@@ -65,9 +65,10 @@ export class EngineQueue {
 
   async state(name: string, key: string): Promise<JobState> {
     const { queue } = await this.#queue(name);
+    // In this order: a job that was claimed in between has the name of its worker.
+    const state = await queue.getJobState(key);
     const job = await queue.getJob(key);
     if (job === undefined) return { kind: "missing" };
-    const state = await job.getState();
     if (state === "completed") return { kind: "completed" };
     if (state === "active") return { kind: "active", worker: job.processedBy ?? "" };
     if (state === "failed") return { kind: "failed", reason: job.failedReason ?? "" };

@@ -1,6 +1,7 @@
 // Waits for the end of an attempt that workers were offered: hears its signs, reads how it stands in the queue, and takes its delivery from
 // the exchange. Whatever the queue says, an attempt is lost only when the exchange has nothing of it.
 
+import { crashPoint } from "../../disk/fault.ts";
 import type { Watcher } from "../../engine/attempt/attempt.ts";
 import { type Finished, neverStarted } from "../../engine/attempt/finish.ts";
 import { shownActivity } from "../../engine/attempt/output-follower.ts";
@@ -134,6 +135,7 @@ class Followed {
     const name = workerNameForm.test(worker) ? worker : "unnamed";
     const event = attemptClaimed(requireSession(this.#context.store.session), { phase, attempt, worker: name });
     if (event !== null) await this.#following.write([event]);
+    crashPoint("claim-recorded");
   }
 
   async #state(): Promise<JobState | null> {
@@ -166,6 +168,7 @@ class Followed {
       this.#context.warn(`A delivery for phase ${this.#awaited.phase} does not count: ${taken.forged}`);
       return null;
     }
+    crashPoint("delivery-fetched");
     if (!this.#wasClaimed) await this.#claimed(taken.delivery.worker);
     const finished = await finishDelivered(this.#context, this.#awaited, taken, this.#following.place);
     this.#station.spent(offered.key, true);

@@ -15,6 +15,7 @@ import type { PhaseId } from "../../ids.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import { lastAttempt } from "../../session/session.ts";
 import { follow } from "./follow.ts";
+import { keepLateWork } from "./late.ts";
 import { makeOrder, type OfferedOrder, readOffered } from "./offer.ts";
 import { isPassing, type Station } from "./station.ts";
 
@@ -77,6 +78,12 @@ async function offer(
   prepared: PreparedAttempt,
   control: Control,
 ): Promise<OfferedOrder | null> {
+  try {
+    await keepLateWork(context, station, prepared.phase, control.write);
+  } catch (error) {
+    if (!isPassing(error)) throw error;
+    context.warn(`The work of an earlier attempt of phase ${prepared.phase} cannot be read: ${reasonOf(error)}`);
+  }
   const offered = await makeOrder(context, prepared, station.options.sender, control);
   for (let tries = 0; !control.stopping.isStopped; tries += 1) {
     try {

@@ -54,6 +54,7 @@ export function runOrder(shop: Workshop, claim: Claim, claimedAt: number): Runni
   const tell = (sign: Omit<WorkerSign, "key" | "worker">) => shop.queue.tell(home, { key, worker: shop.name, ...sign });
   const work = async () => {
     tell({ kind: "claimed" });
+    crashPoint("order-claimed");
     try {
       const repository = await shop.clone(claim.job.order);
       const accepted = await patiently(shop, stopping, () => orderOf(shop, repository, claim));

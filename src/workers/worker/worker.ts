@@ -36,6 +36,7 @@ export class WorkerLoop {
   /** The first call takes no new work and lets attempts finish; the second stops them, and their work so far is delivered. */
   drain(): void {
     if (this.#isDraining) for (const order of this.#running.values()) order.stop("drain");
+    else this.#options.tell(`Draining: ${this.#running.size} running; a second signal stops what runs`);
     this.#isDraining = true;
     this.#wake();
   }
