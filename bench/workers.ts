@@ -56,8 +56,11 @@ interface Setting {
   exchange: string;
 }
 
-const chain = (count: number): WorkPhase[] =>
-  Array.from({ length: count }, (_, at) => ({ id: `p${at}`, blocked_by: at === 0 ? [] : [`p${at - 1}`], seconds: 1 }));
+function chain(count: number): WorkPhase[] {
+  return Array.from({ length: count }, (_, at) => {
+    return { id: `p${at}`, blocked_by: at === 0 ? [] : [`p${at - 1}`], seconds: 1 };
+  });
+}
 
 /** A committed project whose agents write one file, and an exchange. */
 function setting(
@@ -97,10 +100,23 @@ async function worker({ project, exchange }: Setting, name: string, slots = 1): 
   return child;
 }
 
-const remoteWords = ({ exchange }: Setting) => ["--workers", redis.url, "--exchange", exchange];
+function remoteWords({ exchange }: Setting): string[] {
+  return ["--workers", redis.url, "--exchange", exchange];
+}
 
 function engine({ project }: Setting, words: readonly string[]): ChildProcess {
-  const args = ["run", "plan.md", "--mode", "parallel", "--keep-open", "--grace", `${GRACE_MS}ms`, ...words];
+  const args = [
+    "run",
+    "plan.md",
+    "--mode",
+    "parallel",
+    "--keep-open",
+    "--ownership",
+    "warn",
+    "--grace",
+    `${GRACE_MS}ms`,
+    ...words,
+  ];
   const child = spawn(process.execPath, [maestro, ...args], {
     cwd: project,
     env: environment(project, join(project, "bin")),
@@ -110,11 +126,12 @@ function engine({ project }: Setting, words: readonly string[]): ChildProcess {
   return child;
 }
 
-const ended = (child: ChildProcess) =>
-  new Promise<number | null>((resolve) => {
+function ended(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) resolve(child.exitCode);
     else child.once("exit", (code) => resolve(code));
   });
+}
 
 async function timed(place: Setting, words: readonly string[]): Promise<number> {
   const before = performance.now();
@@ -208,7 +225,7 @@ async function takeover(): Promise<void> {
     const killedAt = performance.now();
     first.kill("SIGKILL");
     await until("another worker has it", () =>
-      events(place).some(({ type, worker: by }) => type === "attempt.claimed" && by === "second"),
+      events(place).some(({ type, attempt }) => type === "attempt.claimed" && attempt === 2),
     );
     times.push(performance.now() - killedAt);
     for (const child of [run, second]) child.kill("SIGKILL");
@@ -281,7 +298,7 @@ function loaded(): void {
     hook,
     `process.on("exit", () => require("fs").writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache))));\n`,
   );
-  const words = ["--require", hook, maestro, "run", "plan.md", "--mode", "parallel"];
+  const words = ["--require", hook, maestro, "run", "plan.md", "--mode", "parallel", "--ownership", "warn"];
   const { status, stderr } = spawnSync(process.execPath, words, {
     cwd: place.project,
     env: environment(place.project, join(place.project, "bin")),

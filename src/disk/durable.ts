@@ -109,11 +109,19 @@ export function sweepTemporaries(directory: Directory): number {
   let removed = 0;
   for (const name of directory.list()) {
     const owner = ownerOf(name);
-    if (owner === undefined || judge(owner) !== "dead") continue;
+    if (owner === undefined || judge(owner) !== "dead" || directory.lstat(name)?.isDirectory()) continue;
     directory.unlink(name);
     removed += 1;
   }
   return removed;
+}
+
+/** The temporary directories of dead writers, which the caller removes. */
+export function deadDirectories(directory: Directory): string[] {
+  return directory.list().filter((name) => {
+    const owner = ownerOf(name);
+    return owner !== undefined && judge(owner) === "dead" && directory.lstat(name)?.isDirectory() === true;
+  });
 }
 
 export function isTemporary(name: string): boolean {

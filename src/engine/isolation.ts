@@ -10,7 +10,7 @@ import type { Worktree } from "../git/worktree/worktree.ts";
 import type { CommitId } from "../ids.ts";
 import type { HomePlace } from "../runtimes/runtime.ts";
 import { ownedFiles } from "../session/decide/attempt.ts";
-import type { Attempt, Session, SessionPhase } from "../session/session.ts";
+import { type Attempt, findPhase, lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
 import type { Listing } from "./attempt/listing.ts";
 import { ReusedSnapshot } from "./attempt/reused-snapshot.ts";
 import { RollingListing } from "./attempt/rolling-listing.ts";
@@ -95,8 +95,16 @@ export class Isolation {
     return hasBegun || (phase.parallel && session.phases.length > 1);
   }
 
-  /** Reserves a worktree name. A few names are reused, because agents keep notes about every directory they have worked in. */
-  reserve(): string {
+  /**
+   * Reserves a worktree name. A few names are reused, because agents keep notes about every directory they have worked in. An attempt on a
+   * worker has its name before its worktree exists here, also after the engine that named it is gone.
+   */
+  reserve(session: Session): string {
+    for (const id of session.running) {
+      const attempt = lastAttempt(findPhase(session, id) as SessionPhase);
+      const name = attempt?.remote === true && attempt.result === null ? attempt.placed?.worktree : undefined;
+      if (name != null) this.#names.add(name);
+    }
     const name = freeName(this.repository, this.options.prefix, this.#names);
     this.#names.add(name);
     return name;

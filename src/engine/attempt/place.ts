@@ -38,7 +38,7 @@ export interface Control {
 
 /** Reserves the name of the phase's next worktree; null when the phase works in the project. */
 export function worktreeName({ isolation }: RunContext, session: Session, phase: SessionPhase): string | null {
-  return isolation.usesWorktree(session, phase) ? isolation.reserve() : null;
+  return isolation.usesWorktree(session, phase) ? isolation.reserve(session) : null;
 }
 
 /** Identifies the attempt that a worktree belongs to, so that another engine can find it again. */

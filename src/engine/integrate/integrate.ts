@@ -328,10 +328,11 @@ async function prove(
 ): Promise<ValidationResult> {
   const { isolation, limits, store } = context;
   const { repository } = isolation;
-  const { session_id: session } = requireSession(store.session);
+  const session = requireSession(store.session);
   const message = `Phase ${phase.id}, attempt ${attempt}, merged`;
   const commit = await commitTree(repository, { tree, parents: [parent], message });
-  const worktree = await addWorktree(repository, session, isolation.reserve(), { commit, ignored, links });
+  const from = { commit, ignored, links };
+  const worktree = await addWorktree(repository, session.session_id, isolation.reserve(session), from);
   try {
     const { name } = lastAttempt(phase) ?? { name: phaseLabel(phase.id) };
     const isReady = await runSetup(context, { phase: phase.id, name: `${name}-proof` }, worktree, stopping);

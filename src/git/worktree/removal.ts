@@ -4,7 +4,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { Directory } from "../../disk/contained.ts";
-import { isTemporary, sweepTemporaries } from "../../disk/durable.ts";
+import { deadDirectories, isTemporary, sweepTemporaries } from "../../disk/durable.ts";
 import { judge } from "../../disk/identity.ts";
 import { errno } from "../../errors.ts";
 import type { CommitId } from "../../ids.ts";
@@ -47,6 +47,8 @@ export async function pruneWorktrees(
     const dead = deadWorktrees(repository, prefix).filter((name) => !needed.has(name));
     for (const name of dead) await removeWorktree(repository, name);
     await unregister(repository, (name) => !markedNames(place).includes(name) && place.lstat(name) === undefined);
+    // Objects that a killed process was fetching.
+    for (const name of deadDirectories(place)) await removeDirectory(place, name);
     sweepTemporaries(place);
     const directories = [...ownDirectories(repository.place), repository.objects, userObjects(repository)];
     for (const path of directories) sweepBelow(path);
