@@ -75,6 +75,8 @@ export interface Capabilities {
   /** Its option for the number of turns and for a budget; null without one. */
   turnLimit: string | null;
   budget: string | null;
+  /** What it prints while it runs. */
+  streams: string;
   /** When and how exactly it tells its tokens. */
   tokens: string;
   /** How many of its processes may run at once, for the sake of memory; null for no limit. */
