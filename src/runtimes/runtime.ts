@@ -115,7 +115,7 @@ export interface Runtime {
   account?: string;
   /** How to install it. */
   install: string;
-  /** The option by which it asks nobody before it uses a tool; empty when it never asks. */
+  /** The option by which it uses tools without asking the user; empty when it never asks. */
   unattended: string;
   /** Whether the hooks of Maestro run in it, so that the guard checks its shell commands. */
   hasHooks?: true;

@@ -6,7 +6,7 @@ type Made = { runtime: string; instead_of?: string; seq: number; agent?: string 
 const earlier = (...phases: { plan?: object; attempts: Made[] }[]) =>
   earlierRuntime({ phases } as unknown as Session, (agent) => agent === "tester");
 
-test("a session goes on with the runtime that was chosen for its last attempt", () => {
+test("a session continues with the runtime that was chosen for its last attempt", () => {
   const first = { attempts: [{ runtime: "gemini", seq: 2 }] };
   expect(earlier(first, { attempts: [{ runtime: "claude", seq: 9 }] })).toBe("claude");
   expect(earlier({ attempts: [{ runtime: "codex", instead_of: "claude", seq: 9 }] }, first)).toBe("claude");
