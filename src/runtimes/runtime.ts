@@ -77,6 +77,8 @@ export interface Capabilities {
   /** Its option for the number of turns and for a budget; null without one. */
   turnLimit: string | null;
   budget: string | null;
+  /** What it prints while it runs. */
+  streams: string;
   /** When and how exactly it tells its tokens. */
   tokens: string;
   /** How many of its processes may run at once, for the sake of memory; null for no limit. */
@@ -115,7 +117,7 @@ export interface Runtime {
   account?: string;
   /** How to install it. */
   install: string;
-  /** The option by which it asks no one else before it uses a tool; empty when it never asks. */
+  /** The option by which it uses tools without asking the user; empty when it never asks. */
   unattended: string;
   /** Whether the hooks of Maestro run in it, so that the guard checks its shell commands. */
   hasHooks?: true;

@@ -7,6 +7,8 @@ import { builtIn, DEFAULT_RUNTIME, type Repertoire, runtimeNamed } from "./runti
 export interface Selection {
   /** The name of the runtime of an agent. */
   byAgent: (agent: string) => string;
+  /** Whether the setting names a runtime for an agent, so that `--runtime` does not count for it. */
+  isMapped: (agent: string) => boolean;
   /** The runtime of every agent that has none of its own: `--model` names a model of it. */
   main: string;
   /** Those that take over, in order. */
@@ -25,6 +27,7 @@ export function selectionOf(
   const main = named.get("*") ?? whole;
   return {
     byAgent: (agent) => named.get(normalizeAgentName(agent)) ?? main,
+    isMapped: (agent) => named.has(normalizeAgentName(agent)) || named.has("*"),
     main,
     fallback: listed(fallback ?? "").map((name) => runtimeNamed(name, "--fallback", known).name),
   };

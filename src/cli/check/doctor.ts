@@ -9,6 +9,7 @@ import { MAX_RUN_TOKENS } from "../../extension/budget.ts";
 import { type LintResult, lintExtension } from "../../extension/lint.ts";
 import { isExtension } from "../../extension/lint-manifest.ts";
 import { describeProblem } from "../../extension/problem.ts";
+import { DEFAULT_RUNTIME, runtimes } from "../../runtimes/runtime-table.ts";
 import { splitWords } from "../../runtimes/words.ts";
 import { findProgram } from "../../search-path.ts";
 import { definitions, type ResolvedSettings, resolveSettings, type SettingName, shownSetting } from "../../settings.ts";
@@ -32,7 +33,7 @@ export async function doctor(
   options: { json?: boolean; fix?: boolean },
   verbs: readonly Verb[],
 ): Promise<number> {
-  const findings: Finding[] = [checkNode(), checkProgram(io, "git"), checkProgram(io, "gemini"), ...checkAgents(io)];
+  const findings: Finding[] = [checkNode(), checkProgram(io, "git"), checkRuntimes(io), ...checkAgents(io)];
   const directory = dirname(agentsDirectory(io));
   const lint = isExtension(directory) ? await lintExtension(directory, verbNames(verbs)) : undefined;
   findings.push(...checkExtension(directory, lint, findings));
@@ -90,13 +91,24 @@ function checkNode(): Finding {
 
 const programHints: Record<string, string> = {
   git: "Install git: Maestro isolates and compares work with it.",
-  gemini: 'Install it with "npm install -g @google/gemini-cli": agents run in it.',
+  gemini:
+    'Install it with "npm install -g @google/gemini-cli": agents run in it. "maestro runtimes" lists the other programs.',
 };
 
 function checkProgram(io: Io, name: string): Finding {
   const found = findProgram(name, io.env.PATH);
   if (found !== undefined) return { check: name, level: "ok", message: `${name} found: ${found}` };
   return { check: name, level: "warn", message: `${name} is not on the PATH`, hint: programHints[name] ?? "" };
+}
+
+/** Gemini CLI is what agents run in by default; without it another program will do. */
+function checkRuntimes(io: Io): Finding {
+  const found = runtimes.filter(({ program }) => findProgram(program, io.env.PATH) !== undefined);
+  const isDefaultThere = found.some(({ name }) => name === DEFAULT_RUNTIME);
+  if (isDefaultThere || found.length === 0) return checkProgram(io, DEFAULT_RUNTIME);
+  const names = found.map(({ name }) => name).join(", ");
+  const message = `${DEFAULT_RUNTIME} is not on the PATH; with --runtime agents run in: ${names}`;
+  return { check: DEFAULT_RUNTIME, level: "ok", message };
 }
 
 function checkAgents(io: Io): Finding[] {

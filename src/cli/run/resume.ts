@@ -29,7 +29,7 @@ import { type Io, printJsonLine } from "../io.ts";
 import { recordBudget, refuseUnkeptIn, stillSpent } from "../kept-budget.ts";
 import { paint } from "../paint.ts";
 import { pricesOf } from "../prices.ts";
-import { chosenRuntimes } from "../runtimes/cast.ts";
+import { chosenRuntimes, selectionIn } from "../runtimes/cast.ts";
 import { earlierRuntime } from "../runtimes/earlier.ts";
 import { mayUseRuntimes } from "../runtimes/project-consent.ts";
 import { engineFor, missingHere } from "../workers/remote-run.ts";
@@ -65,7 +65,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
     return 0;
   }
   chosenPhases(session.phases, flags.phases);
-  const runtime = flags.runtime ?? earlierRuntime(session);
+  const runtime = flags.runtime ?? earlierRuntime(session, selectionIn(io, settings).isMapped);
   if (runtime !== flags.runtime) io.err(`Runtime ${runtime}, as before; --runtime chooses another one\n`);
   const kept = runtime === undefined ? flags : { ...flags, runtime };
   const chosen = chosenRuntimes(io, settings, playedPhases(session), kept);

@@ -103,6 +103,11 @@ export function chosenRuntimes(
   return { selection, allowsUnheld, used, fromProject, players };
 }
 
+/** What the settings say without the command line. */
+export function selectionIn(io: Io, { values }: ResolvedSettings): Selection {
+  return selectionOf(undefined, values.MAESTRO_RUNTIMES, undefined, repertoireOf(io));
+}
+
 /** The first runtime whose program is missing; undefined when each is there or another one can take over. */
 export function missingOf(io: Io, { used, selection, players }: Chosen): Runtime | undefined {
   const isThere = (runtime: Runtime) => findProgram(runtime.program, io.env.PATH) !== undefined;

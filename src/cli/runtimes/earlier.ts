@@ -4,18 +4,14 @@ import { DEFAULT_RUNTIME, runtimes } from "../../runtimes/runtime-table.ts";
 import type { Session } from "../../session/session.ts";
 
 /**
- * What was chosen for the last attempt that the plan left to the user; undefined for the default. Only a program that is built in: the journal
- * is a file of the project, and must not name a command to start.
+ * What `--runtime` named for the last attempt that it decided; undefined for the default. `isMapped`: the settings name a runtime for that
+ * agent. Only a program that is built in: the journal is a file of the project, and must not name a command to start.
  */
-export function earlierRuntime({ phases }: Session): string | undefined {
-  const attempts = phases.filter(({ plan }) => plan?.runtime === undefined && plan?.review_by === undefined);
-  const last = attempts
-    .flatMap((phase) => phase.attempts)
-    .reduce(
-      (latest: { seq: number; name: string } | null, { seq, runtime, instead_of }) =>
-        latest !== null && latest.seq > seq ? latest : { seq, name: instead_of ?? runtime },
-      null,
-    );
-  if (last === null || last.name === DEFAULT_RUNTIME) return undefined;
-  return runtimes.some(({ name }) => name === last.name) ? last.name : undefined;
+export function earlierRuntime({ phases }: Session, isMapped: (agent: string) => boolean): string | undefined {
+  const left = phases.filter(({ plan }) => plan?.runtime === undefined && plan?.review_by === undefined);
+  const attempts = left.flatMap((phase) => phase.attempts).filter(({ agent }) => !isMapped(agent));
+  const [last] = attempts.sort((a, b) => b.seq - a.seq);
+  const name = last?.instead_of ?? last?.runtime;
+  if (name === DEFAULT_RUNTIME) return undefined;
+  return runtimes.find((one) => one.name === name)?.name;
 }

@@ -65,8 +65,8 @@ function described(io: Io, runtime: Runtime) {
   return { name, program: path, version, signed_in: signIn(io, runtime), install, ...shownOf(capabilities) };
 }
 
-function shownOf({ tiers: held, heldBy, turnLimit, budget, tokens, atOnce, limits }: Runtime["capabilities"]) {
-  return { tiers: held, held_by: heldBy, turn_limit: turnLimit, budget, tokens, at_once: atOnce, limits };
+function shownOf({ tiers: held, heldBy, turnLimit, budget, streams, tokens, atOnce, limits }: Runtime["capabilities"]) {
+  return { tiers: held, held_by: heldBy, turn_limit: turnLimit, budget, streams, tokens, at_once: atOnce, limits };
 }
 
 /** The name of the variable with a credential, or the file of a login; null when neither exists. */
@@ -108,7 +108,8 @@ function linesOf(one: Shown): string[] {
   return [
     `${name}: ${oneLine(state)}`,
     `  holds ${held} by ${one.held_by}`,
-    `  turn limit ${one.turn_limit ?? "none"}, budget ${one.budget ?? "none"}, at once ${one.at_once ?? "no limit"}, tokens ${one.tokens}`,
+    `  turn limit ${one.turn_limit ?? "none"}, budget ${one.budget ?? "none"}, at once ${one.at_once ?? "no limit"}`,
+    `  shows ${one.streams} while it runs; tokens ${one.tokens}`,
     ...one.limits.map((limit) => `  not promised: ${limit}`),
     ...(check === undefined
       ? []

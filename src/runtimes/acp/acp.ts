@@ -95,6 +95,7 @@ export function acpRuntime(name: string, bridge: readonly string[], relatives: r
       heldBy: "answers to its requests for permission; it decides itself when to ask",
       turnLimit: null,
       budget: null,
+      streams: "words and calls",
       tokens: "at the end, as the agent counts them: some count only their last call",
       atOnce: relative?.capabilities.atOnce ?? null,
       limits: [

@@ -111,6 +111,7 @@ export const claudeRuntime: Runtime = {
     heldBy: "--tools; project settings and servers are not loaded",
     turnLimit: "--max-turns",
     budget: "--max-budget-usd",
+    streams: "messages and calls",
     tokens: "at the end, per model",
     atOnce: 8,
     limits: ["retries a 429 and a 500 for more than a minute before it tells", "does not start as root"],

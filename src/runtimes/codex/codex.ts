@@ -99,6 +99,7 @@ export const codexRuntime: Runtime = {
     heldBy: "its own sandbox (-s read-only): commands run and change nothing",
     turnLimit: null,
     budget: null,
+    streams: "messages and calls",
     tokens: "at the end, without the model's name",
     atOnce: null,
     limits: [

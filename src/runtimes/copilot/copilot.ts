@@ -65,6 +65,7 @@ export const copilotRuntime: Runtime = {
     heldBy: "--deny-tool; its own servers and the project's settings are not loaded",
     turnLimit: null,
     budget: "--max-ai-credits",
+    streams: "messages and calls",
     tokens: "none",
     atOnce: 6,
     limits: [

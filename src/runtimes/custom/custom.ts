@@ -46,6 +46,7 @@ export function customRuntime(description: Description, program: string): Runtim
       heldBy: description.held_by ?? "the arguments of its file",
       turnLimit: null,
       budget: null,
+      streams: output.form === "json-lines" ? "as its file says" : "nothing",
       tokens: tellsTokens(output) ? "as its file says" : "none",
       atOnce: description.at_once ?? null,
       limits: description.limits ?? [],

@@ -29,6 +29,7 @@ export const geminiRuntime: Runtime = {
     heldBy: "a policy file for each attempt",
     turnLimit: null,
     budget: null,
+    streams: "words and calls",
     tokens: "while it runs and at the end, per model",
     atOnce: null,
     limits: ["exits with 0 when it is terminated"],

@@ -98,11 +98,13 @@ export const opencodeRuntime: Runtime = {
     heldBy: "OPENCODE_PERMISSION; project settings and plugins are not loaded",
     turnLimit: null,
     budget: null,
+    streams: "messages and calls",
     tokens: "while it runs and at the end, without the model's name",
     atOnce: 4,
     limits: [
       "retries a 500 for more than a minute and prints nothing",
       "asks again without end when the provider sends garbage; the time limit stops it",
+      "fails when two are the first to start in a new home at once",
     ],
   },
   judge: streamJudge(facts),

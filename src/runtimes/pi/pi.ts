@@ -125,6 +125,7 @@ export const piRuntime: Runtime = {
     heldBy: "--tools; of extensions only ours is loaded, which prints its events",
     turnLimit: null,
     budget: null,
+    streams: "messages and calls",
     tokens: "while it runs and at the end, per model",
     atOnce: null,
     limits: ["retries a 429 and a 500 for about 20 seconds before it tells"],

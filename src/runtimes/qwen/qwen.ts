@@ -101,6 +101,7 @@ export const qwenRuntime: Runtime = {
     heldBy: "--exclude-tools; servers are not loaded",
     turnLimit: "--max-session-turns",
     budget: null,
+    streams: "messages and calls",
     tokens: "at the end, without the model's name",
     atOnce: 4,
     limits: [

@@ -20,6 +20,7 @@ export function rehearsalRuntime(program: string, args: readonly string[]): Runt
       heldBy: "it changes nothing but the copy that it plays in",
       turnLimit: null,
       budget: null,
+      streams: "words and calls",
       tokens: "none",
       atOnce: null,
       limits: [],

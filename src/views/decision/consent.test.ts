@@ -53,7 +53,7 @@ describe("informed consent", () => {
     ]);
   });
 
-  test("names every program that agents run in, with the option that lets it run without asking", () => {
+  test("names every program that agents run in, with the option by which it does not ask the user", () => {
     const shown = consentLines(profile, [...gemini, { program: "pi", unattended: "" }]).join("\n");
     expect(shown).toContain("run as concurrent `gemini`, `pi` CLI processes");
     expect(shown).toContain("Here both options run `gemini --approval-mode=yolo`, `pi`: option 2");
