@@ -5,7 +5,7 @@ import { objectIdForm } from "../../ids.ts";
 import * as is from "../../shape.ts";
 import { type AttemptKey, attemptKeyForm } from "./attempt-key.ts";
 
-const MAX_JOB_BYTES = 4096;
+export const MAX_JOB_BYTES = 4096;
 
 const job = is.object({
   v: is.only(1),

@@ -30,7 +30,7 @@ export async function keepLateWork(
   const { exchange, sender } = station.options;
   const taken = await fetchDelivery(context, exchange, sender.secret, { offered }, commit);
   if ("forged" in taken || taken.delivery.kind !== "ended") return;
-  const worktree = isolation.reserve();
+  const worktree = isolation.reserve(requireSession(store.session));
   const { attempt, name, run } = before;
   try {
     const awaited = { phase, attempt, name, run, worktree, base, offered };
