@@ -15,7 +15,7 @@ const program = {
   "only-a.js": 'exports.name="only a";',
 };
 const files = Object.entries(program).map(([name, text]) => ({ path: `/dist/${name}`, text }));
-const pack = () => packed(files, { first: /^app-main/, name: "app", common: 2 });
+const pack = () => packed(files, { first: /^app-main/, name: "app", common: 2, rare: /^rare/ });
 
 /** Loads a file as Node does, and counts which files are opened. */
 function loader(all: { path: string; text: string }[]) {
@@ -57,12 +57,34 @@ describe("joined chunks", () => {
     expect(opened().length).toBe(7);
   });
 
+  test("stay with the file that needs them when only a rare one shares them", async () => {
+    const main = `${program["app-main.js"]}exports.rare=()=>Promise.resolve().then(()=>require("./rare.js"));`;
+    const rare =
+      'const only=require("./only-a.js"),both=require("./both.js");exports.name=only.name;exports.up=both.up;';
+    const all = Object.entries({ ...program, "app-main.js": main, "rare.js": rare });
+    const made = packed(
+      all.map(([name, text]) => ({ path: `/dist/${name}`, text })),
+      { first: /^app-main/, name: "app", common: 2, rare: /^rare/ },
+    );
+    const names = made.map(({ path }) => path.replace(/-[0-9A-F]{8}\./, "."));
+    expect(names).toContain("/dist/app-a.js");
+    expect(names).not.toContain("/dist/only-a.js");
+    const { load } = loader(made);
+    const started = (await (load("start.js") as { run: () => Promise<unknown> }).run()) as {
+      a: () => Promise<{ only: string }>;
+      rare: () => Promise<{ name: string }>;
+    };
+    expect([(await started.a()).only, (await started.rare()).name]).toEqual(["only a", "only a"]);
+  });
+
   test("have a name that changes with their content", () => {
     const renamed = files.map(({ path, text }) => ({
       path: path.replace("shared", "shared-2"),
       text: text.replaceAll("./shared.js", "./shared-2.js"),
     }));
-    const joined = packed(renamed, { first: /^app-main/, name: "app", common: 2 }).map(({ path }) => path);
+    const joined = packed(renamed, { first: /^app-main/, name: "app", common: 2, rare: /^rare/ }).map(
+      ({ path }) => path,
+    );
     const before = pack().map(({ path }) => path);
     expect(joined.find((path) => path.includes("main"))).not.toBe(before.find((path) => path.includes("main")));
   });

@@ -350,7 +350,12 @@ const separate = await Promise.all(
 const isCommand = (/** @type {{ path: string }} */ { path }) => /\/maestro[\w-]*\.js$/.test(path);
 const bundles = [
   ...separate.filter((file) => !isCommand(file)),
-  ...packed(separate.filter(isCommand), { first: /^maestro-main-/, name: "maestro", common: 5 }),
+  ...packed(separate.filter(isCommand), {
+    first: /^maestro-main-/,
+    name: "maestro",
+    common: 5,
+    rare: /^maestro-(?:worker|workers|exchange|open-remote)-/,
+  }),
 ];
 /** The package itself is of ES modules. */
 const kind = { path: `${root}dist/package.json`, text: '{ "type": "commonjs" }\n' };

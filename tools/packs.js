@@ -12,12 +12,12 @@ const late = /\.then\(\(\)=>[\w$]*\(?require\("\.\/([\w-]+\.js)"\)/g;
 
 /**
  * @param {File[]} files all files of the program, as CommonJS
- * @param {{ first: RegExp, name: string, common: number }} choice `first`: the file that every command loads, and whose chunks it is joined
+ * @param {{ first: RegExp, name: string, common: number, rare: RegExp }} choice `first`: the file that every command loads, and whose chunks it is joined
  *   with; `name`: of the joined files; `common`: how many of the files that load later must share a chunk for it to be joined with the others
- *   of that kind
+ *   of that kind; `rare`: files that do not count for this, because few users load them
  * @returns {File[]}
  */
-export function packed(files, { first, name, common }) {
+export function packed(files, { first, name, common, rare }) {
   const texts = new Map(files.map(({ path, text }) => [basename(path), text]));
   const lateIn = (/** @type {string} */ file) => namesIn(late, texts.get(file) ?? "");
   const closureOf = (/** @type {string} */ file, /** @type {Set<string>} */ found = new Set()) => {
@@ -36,16 +36,24 @@ export function packed(files, { first, name, common }) {
   const always = [...closureOf(start)].filter((file) => !before.includes(file));
   /** @type {Map<string, number>} */
   const uses = new Map();
-  for (const entry of entries) for (const file of closureOf(entry)) uses.set(file, (uses.get(file) ?? 0) + 1);
+  const counted = [...entries].filter((entry) => !rare.test(entry));
+  for (const entry of counted) for (const file of closureOf(entry)) uses.set(file, (uses.get(file) ?? 0) + 1);
   const often = [...uses.keys()].filter(
     (file) => (uses.get(file) ?? 0) >= common && !entries.has(file) && !always.includes(file) && !before.includes(file),
   );
+  // A chunk of its own only because a rare file shares it stays with the file that needs it.
+  const isFree = (/** @type {string} */ file) => ![always, before, often].some((group) => group.includes(file));
+  const inRare = new Set([...entries].filter((entry) => rare.test(entry)).flatMap((entry) => [...closureOf(entry)]));
+  const withEntry = counted.map((entry) => {
+    const own = [...closureOf(entry)].filter((file) => inRare.has(file) && uses.get(file) === 1 && isFree(file));
+    const part = entry.replace(new RegExp(`^${name}-|(?:-[0-9A-Z]{8})?[.]js$`, "g"), "");
+    return /** @type {const} */ ([own.length === 0 ? own : [entry, ...own], part]);
+  });
   /** @type {Map<string, string>} */
   const places = new Map();
-  for (const [group, part] of /** @type {const} */ ([
-    [always, "main"],
-    [often, "common"],
-  ])) {
+  /** @type {(readonly [string[], string])[]} */
+  const groups = [[always, "main"], [often, "common"], ...withEntry.filter(([group]) => group.length > 0)];
+  for (const [group, part] of groups) {
     const hash = createHash("sha256").update(group.toSorted().join("\n")).digest("hex").slice(0, 8).toUpperCase();
     for (const file of group) places.set(file, `${name}-${part}-${hash}.js`);
   }
