@@ -32,7 +32,7 @@ function phasesOf({ phases, random }: SoakPlan): PhaseSpec[] {
   return Array.from({ length: phases }, (_, at) => {
     const id = at + 1;
     const [one, two] = files(id);
-    const work = `mkdir -p one two; echo ${id} >> ${one}; sleep ${(0.1 + random() * 0.4).toFixed(2)}; echo ${id} >> ${two}`;
+    const work = `mkdir -p one two; echo ${id} > ${one}; sleep ${(0.1 + random() * 0.4).toFixed(2)}; echo ${id} > ${two}`;
     const steps = [
       ["spend", [SPENT_ONCE - 100, 100]],
       ["shell", work],
