@@ -100,8 +100,7 @@ function main() {
   const there = found.filter(({ result }) => result.state === "there").map(({ name }) => name);
   const files = ["gemini", ...there].filter(isWanted).map((name) => `test/runtimes/${name}.test.ts`);
   const shared = asked.length === 0 ? ["test/runtimes/several.test.ts", "test/runtimes/acp-example.test.ts"] : [];
-  // One file at a time: a program that waits for another one would run out of its time.
-  const { status } = spawnSync("npx", ["vitest", "run", "--maxWorkers=1", ...files, ...shared], {
+  const { status } = spawnSync("npx", ["vitest", "run", ...files, ...shared], {
     cwd: root,
     stdio: "inherit",
     env: { ...process.env, TEST_RUNTIMES: ["all", ...there].join(",") },

@@ -92,3 +92,44 @@ test.concurrent("is shown with what it can hold, and proved by a small task only
     expect([failed.code, one.check.state, one.check.reason]).toEqual([1, "failed", expect.stringContaining("sign in")]);
     expect(project.list().filter((name) => !name.startsWith(".home"))).toEqual([]);
   }));
+
+test.concurrent("a runtime without a sign-in is replaced by the next one, and no retry is counted", () =>
+  withProcesses(async (project) => {
+    plan(project);
+    describeIn(project, ".home/.config/maestro/runtimes");
+    const twin = {
+      ...JSON.parse(description),
+      name: "twin",
+      credentials: ["TWIN_KEY"],
+      environment: { GREETER_KEY: "x" },
+    };
+    project.write(".home/.config/maestro/runtimes/twin.json", JSON.stringify(twin));
+    const { GREETER_KEY: _, ...withoutKey } = env;
+    const chosen = { ...withoutKey, MAESTRO_MAX_RETRIES: "0" };
+    const run = await maestro(project, [...words, "--keep-open", "--runtime", "greeter", "--fallback", "twin"], chosen);
+    expect(run.code, run.stderr).toBe(0);
+    const { stdout } = await commandLine(project, ["report", "--json"]);
+    expect(JSON.parse(stdout).phases[0]).toMatchObject({
+      ...{ status: "completed", retries: 0 },
+      runtimes: [{ runtime: "greeter" }, { runtime: "twin", instead_of: "greeter" }],
+    });
+  }));
+
+test.concurrent("no more processes of a runtime run at once than it is limited to", () =>
+  withProcesses(async (project) => {
+    const phases = ["a", "b", "c"].map((id) => ({ id, description: "Greet.", files_created: [`${id}.txt`] }));
+    project.write(planPath, planText(phases));
+    const own = { ...JSON.parse(description), at_once: 1 };
+    project.write(".home/.config/maestro/runtimes/greeter.json", JSON.stringify(own));
+    const inOwnFile = script
+      .replaceAll("greeting.txt", "$MAESTRO_PHASE.txt")
+      .replace('path":"$MAESTRO_PHASE', 'path":"any');
+    const named = inOwnFile.replace("`$MAESTRO_PHASE.txt`", "`'\"$MAESTRO_PHASE\"'.txt`");
+    chmodSync(project.write(".home/.config/maestro/runtimes/greeter.sh", named), 0o755);
+    const run = await maestro(project, [...words, "--runtime", "greeter", "--mode", "parallel"], env);
+    expect(run.code, run.stderr).toBe(0);
+    const steps = journalOf(project).filter(({ type }) => /^attempt\.(?:started|finished)$/.test(String(type)));
+    expect(steps.map(({ type }) => type)).toEqual(
+      ["a", "b", "c"].flatMap(() => ["attempt.started", "attempt.finished"]),
+    );
+  }));

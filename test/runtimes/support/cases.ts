@@ -122,7 +122,8 @@ async function play(runtime: RealRuntime, scene: Scene): Promise<Played> {
         ...(scene.words ?? []),
       ],
       {
-        ...environmentOf(runtime, project, model.url),
+        // A sandbox shows what is on PATH, and not where the launcher of the tests leads.
+        ...environmentOf(scene.isRepository ? { ...runtime, isScript: false } : runtime, project, model.url),
         ...{ MAESTRO_MAX_RETRIES: String(scene.retries ?? 0), MAESTRO_STAGGER_DELAY: runtime.staggerSeconds ?? "0" },
       },
     );

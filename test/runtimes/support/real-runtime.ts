@@ -30,7 +30,7 @@ export interface RealRuntime {
   /** What of its tokens can be compared; absent: all, exactly. */
   tokens?: "without cached" | "none";
   /** Whether Node runs it: the newest one starts it in half the time. */
-  isScript?: true;
+  isScript?: boolean;
 }
 
 /** Long and unlike any word: one of the programs replaces its key wherever it prints it. */
