@@ -4,7 +4,7 @@ import { renameSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import { type Background, isAlive, TEST_TIMEOUT_MS, until } from "../support/processes.ts";
 import { played, type Steps, scripted } from "../support/stand-in.ts";
-import { type RemoteProject, within } from "../support/workers.ts";
+import { type RemoteProject, shortLease, within } from "../support/workers.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 
@@ -31,54 +31,69 @@ const outcomes = (project: RemoteProject) => project.events("attempt.finished").
 // Most of the time of these tests is waiting for a lease to end.
 describe.concurrent("an attempt on a worker", () => {
   test("whose worker is killed is interrupted and uncounted, its agent is ended, and another worker takes over", async (context) => {
-    await within(context, [waiting()], async (project) => {
-      const first = await project.worker();
-      const engine = project.engine();
-      await started(project);
-      const [agent] = project.notes("start");
-      await project.worker();
-      first.child.kill("SIGKILL");
-      await until("the agent is gone", () => !isAlive(agent?.pid ?? 0));
-      await completed(project, engine);
-      expect(outcomes(project)).toEqual(["interrupted", "success"]);
-      expect(project.events("phase.error_added")).toEqual([]);
-    });
+    await within(
+      context,
+      [waiting()],
+      async (project) => {
+        const first = await project.worker();
+        const engine = project.engine();
+        await started(project);
+        const [agent] = project.notes("start");
+        await project.worker();
+        first.child.kill("SIGKILL");
+        await until("the agent is gone", () => !isAlive(agent?.pid ?? 0));
+        await completed(project, engine);
+        expect(outcomes(project)).toEqual(["interrupted", "success"]);
+        expect(project.events("phase.error_added")).toEqual([]);
+      },
+      shortLease,
+    );
   });
 
   test("whose worker freezes is run elsewhere, and what the frozen worker delivers later does not count", async (context) => {
-    await within(context, [waiting()], async (project) => {
-      const first = await project.worker();
-      const engine = project.engine();
-      await started(project);
-      first.child.kill("SIGSTOP");
-      await project.worker();
-      await started(project, 2);
-      first.child.kill("SIGCONT");
-      await completed(project, engine);
-      expect(outcomes(project)).toEqual(["interrupted", "success"]);
-      expect(project.notes("start").map(({ attempt }) => attempt)).toEqual([1, 2]);
-    });
+    await within(
+      context,
+      [waiting()],
+      async (project) => {
+        const first = await project.worker();
+        const engine = project.engine();
+        await started(project);
+        first.child.kill("SIGSTOP");
+        await project.worker();
+        await started(project, 2);
+        first.child.kill("SIGCONT");
+        await completed(project, engine);
+        expect(outcomes(project)).toEqual(["interrupted", "success"]);
+        expect(project.notes("start").map(({ attempt }) => attempt)).toEqual([1, 2]);
+      },
+      shortLease,
+    );
   });
 
   test("whose worker cannot reach the queue is stopped by that worker's own clock", async (context) => {
-    await within(context, [waiting()], async (project) => {
-      await project.worker();
-      const engine = project.engine();
-      await started(project);
-      const [agent] = project.notes("start");
-      await project.redis.kill("SIGSTOP");
-      await until("the agent is gone", () => !isAlive(agent?.pid ?? 0), 8_000);
-      await project.redis.kill("SIGCONT");
-      await completed(project, engine);
-      expect(outcomes(project)).toEqual(["interrupted", "success"]);
-    });
+    await within(
+      context,
+      [waiting()],
+      async (project) => {
+        await project.worker();
+        const engine = project.engine();
+        await started(project);
+        const [agent] = project.notes("start");
+        await project.redis.kill("SIGSTOP");
+        await until("the agent is gone", () => !isAlive(agent?.pid ?? 0), 8_000);
+        await project.redis.kill("SIGCONT");
+        await completed(project, engine);
+        expect(outcomes(project)).toEqual(["interrupted", "success"]);
+      },
+      shortLease,
+    );
   });
 
   test("that ended before its worker died is delivered by the restarted worker", async (context) => {
     await within(context, [played(1, [["shell", write]], { files_created: ["done.txt"] })], async (project) => {
       const env = { NODE_ENV: "test", MAESTRO_CRASH_AT: "delivery-spooled:1" };
       const first = await project.worker({ env });
-      const engine = project.engine([], { MAESTRO_WORKER_LEASE: "20s" });
+      const engine = project.engine();
       await first.ended;
       await project.worker({ home: first.home });
       await completed(project, engine);
@@ -145,12 +160,17 @@ describe.concurrent("an attempt on a worker", () => {
   });
 
   test("is taken from the exchange when the queue has given it up", async (context) => {
-    await within(context, [played(1, [["shell", write]], { files_created: ["done.txt"] })], async (project) => {
-      const env = { NODE_ENV: "test", MAESTRO_CRASH_AT: "delivery-pushed:1" };
-      await project.worker({ env });
-      await completed(project, project.engine());
-      expect([outcomes(project), project.notes("start").length]).toEqual([["success"], 1]);
-    });
+    await within(
+      context,
+      [played(1, [["shell", write]], { files_created: ["done.txt"] })],
+      async (project) => {
+        const env = { NODE_ENV: "test", MAESTRO_CRASH_AT: "delivery-pushed:1" };
+        await project.worker({ env });
+        await completed(project, project.engine());
+        expect([outcomes(project), project.notes("start").length]).toEqual([["success"], 1]);
+      },
+      shortLease,
+    );
   });
 
   test("is added again when Redis has lost everything before a worker took it", async (context) => {

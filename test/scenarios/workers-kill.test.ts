@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from "vitest";
 import { chaosRounds as chaos } from "../support/crash-points.ts";
 import { allGone, TEST_TIMEOUT_MS } from "../support/processes.ts";
 import { played } from "../support/stand-in.ts";
-import { type RemoteProject, within } from "../support/workers.ts";
+import { type RemoteProject, shortLease, within } from "../support/workers.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 
@@ -56,17 +56,22 @@ describe.concurrent("kill -9", () => {
 
   for (const point of visited(ofWorker)) {
     test(`of the worker at ${point}: the phase is completed once`, async (context) => {
-      await within(context, [phase], async (project) => {
-        const first = await project.worker({ env: dying(point) });
-        const engine = project.engine();
-        await first.ended;
-        const next = await project.worker({ home: first.home });
-        expect((await engine.ended).code).toBe(0);
-        expectOnce(project);
-        next.child.kill("SIGTERM");
-        await next.ended;
-        await allGone(project);
-      });
+      await within(
+        context,
+        [phase],
+        async (project) => {
+          const first = await project.worker({ env: dying(point) });
+          const engine = project.engine();
+          await first.ended;
+          const next = await project.worker({ home: first.home });
+          expect((await engine.ended).code).toBe(0);
+          expectOnce(project);
+          next.child.kill("SIGTERM");
+          await next.ended;
+          await allGone(project);
+        },
+        shortLease,
+      );
     });
   }
 });

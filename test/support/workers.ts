@@ -15,10 +15,13 @@ export async function within(
   context: Pick<TestContext, "skip">,
   phases: PhaseSpec[],
   use: (project: RemoteProject) => Promise<void>,
+  lease?: Record<string, string>,
 ): Promise<void> {
   const redis = await startRedis(context);
   try {
-    await withRemoved(new RemoteProject(redis, { "README.md": "hello\n" }, phases), use);
+    const project = new RemoteProject(redis, { "README.md": "hello\n" }, phases);
+    if (lease !== undefined) project.lease = lease;
+    await withRemoved(project, use);
   } finally {
     await redis.close();
   }
@@ -26,12 +29,10 @@ export async function within(
 
 export const KEY = "0123456789abcdef0123456789abcdef";
 
-/** Short, so that a lost worker is noticed soon. */
-const shortLease = {
-  MAESTRO_WORKER_LEASE: "3s",
-  MAESTRO_WORKER_RENEWAL: "500ms",
-  MAESTRO_WORKER_SWEEP: "500ms",
-};
+/** Signs are frequent, and a busy machine loses no attempt. */
+const calm = { MAESTRO_WORKER_LEASE: "40s", MAESTRO_WORKER_RENEWAL: "500ms", MAESTRO_WORKER_SWEEP: "500ms" };
+/** For tests in which a worker is lost: it is noticed soon. */
+export const shortLease = { ...calm, MAESTRO_WORKER_LEASE: "3s" };
 
 export interface WorkerSpec {
   name?: string;
@@ -47,6 +48,7 @@ export class RemoteProject extends IsolatedProject {
   readonly exchange: string;
   /** Its address, as the engine and workers are given it. */
   address: string;
+  lease: Record<string, string> = calm;
   readonly #place = realpathSync(mkdtempSync(join(tmpdir(), "maestro-workers-")));
   #workers = 0;
 
@@ -77,7 +79,7 @@ export class RemoteProject extends IsolatedProject {
       XDG_STATE_HOME: join(home, "state"),
       PATH: [join(home, "bin"), process.env.PATH].join(delimiter),
       MAESTRO_WORKER_KEY: KEY,
-      ...shortLease,
+      ...this.lease,
       ...env,
     };
     const args = ["worker", "--queue", this.redis.url, "--exchange", this.address, "--name", name, "--grace", "300ms"];
@@ -93,7 +95,7 @@ export class RemoteProject extends IsolatedProject {
     verb = ["run", planPath, "--mode", "parallel"],
   ): Background {
     const args = [...verb, "--keep-open", "--grace", "300ms", "--workers", this.redis.url, "--exchange", this.address];
-    const own = { ...this.agents.env(), PATH: process.env.PATH ?? "", MAESTRO_WORKER_KEY: KEY, ...shortLease, ...env };
+    const own = { ...this.agents.env(), PATH: process.env.PATH ?? "", MAESTRO_WORKER_KEY: KEY, ...this.lease, ...env };
     return background(this, [...args, ...words], own);
   }
 

@@ -59,22 +59,25 @@ export class EngineQueue {
       removeOnComplete: { age: DAY_SECONDS },
       removeOnFail: { age: DAY_SECONDS },
     };
+    // Each time: Redis may have lost the list of queues.
+    await this.#redis.sadd(QUEUES, name);
     await queue.add("attempt", job, options);
     await this.#redis.publish(WAKE, name);
   }
 
   async state(name: string, key: string): Promise<JobState> {
     const { queue } = await this.#queue(name);
-    // In this order: a job that was claimed in between has the name of its worker.
-    const state = await queue.getJobState(key);
+    const before = await queue.getJobState(key);
     const job = await queue.getJob(key);
     if (job === undefined) return { kind: "missing" };
+    // It was claimed in between.
+    const state = job.attemptsStarted > 0 ? await queue.getJobState(key) : before;
     if (state === "completed") return { kind: "completed" };
     if (state === "active") return { kind: "active", worker: job.processedBy ?? "" };
     if (state === "failed") return { kind: "failed", reason: job.failedReason ?? "" };
     if (state === "unknown") return { kind: "missing" };
     // BullMQ puts a job whose claim has ended back among the waiting ones.
-    return { kind: job.stalledCounter > 0 || job.attemptsStarted > 0 ? "lost" : "waiting" };
+    return { kind: job.attemptsStarted > 0 ? "lost" : "waiting" };
   }
 
   /** Takes an attempt out of the queue; false when a worker has it. */
@@ -130,7 +133,6 @@ export class EngineQueue {
     sweeper.on("error", (error: Error) => this.#problem(error));
     const made = { queue, sweeper };
     this.#queues.set(name, made);
-    await this.#redis.sadd(QUEUES, name);
     await sweeper.startStalledCheckTimer();
     return made;
   }
