@@ -52,7 +52,10 @@ export async function soakRound(redis: TestRedis, plan: SoakPlan): Promise<{ kil
     await project.worker({ name: "two", words: ["--slots", "2"] }),
   ];
   try {
-    let engine = project.engine(["--budget", `${BUDGET}tok`]);
+    // An engine that was killed early has no session to resume.
+    const again = () =>
+      project.events().length > 0 ? project.resumed() : project.engine(["--budget", `${BUDGET}tok`]);
+    let engine = again();
     const end = performance.now() + plan.kills * 2000 + QUIET_MS;
     for (let left = plan.kills; ; ) {
       const isOver = await within(engine, left > 0 ? 300 + plan.random() * 1200 : end - performance.now());
@@ -60,8 +63,9 @@ export async function soakRound(redis: TestRedis, plan: SoakPlan): Promise<{ kil
         const run = await engine.ended;
         if (run.code === 0) break;
         // Redis was down when it began.
-        if (run.code !== 3) throw new Error(`the engine ended with ${run.code}: ${run.stderr.slice(-2000)}`);
-        engine = project.resumed();
+        if (run.code !== 3 || !run.stderr.includes("queue") || performance.now() > end)
+          throw new Error(`the engine ended with ${run.code}: ${run.stderr.slice(-2000)}`);
+        engine = again();
         continue;
       }
       if (left === 0) throw new Error(`the engine does not end: ${engine.stderr().slice(-2000)}`);
@@ -76,7 +80,7 @@ export async function soakRound(redis: TestRedis, plan: SoakPlan): Promise<{ kil
         engine.child.kill("SIGKILL");
         await engine.ended;
         projectIsWhole(project);
-        engine = project.resumed();
+        engine = again();
       } else {
         const old = workers[target];
         old?.child.kill("SIGKILL");
