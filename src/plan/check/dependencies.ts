@@ -1,6 +1,6 @@
 // Checks `blocked_by`: every entry names an existing phase, once, and there is no cycle; and that `needs` names no phase.
 import { nearest } from "../../agents/nearest.ts";
-import { isPhaseId, type PhaseId } from "../../ids.ts";
+import { isPhaseId } from "../../ids.ts";
 import type { Graph } from "../graph.ts";
 import { addWarning, quotedValue, reportError } from "../issue.ts";
 import type { Findings, PlanPhase } from "../plan.ts";
@@ -24,21 +24,21 @@ export function checkDependencies(drafts: readonly DraftPhase[], findings: Findi
     if (phase.needs !== undefined) warnOfPhases(phase, phase.needs, known, findings);
     if (phase.blocked_by.length === 0) continue;
     const { blocked_by } = phase;
-    for (let at = 0; at < blocked_by.length; at++) {
-      const id = blocked_by[at] as PhaseId;
-      if (known.has(id) || blocked_by.indexOf(id) < at) continue;
+    const repeated = repeatedIn(blocked_by);
+    const unique = repeated.size === 0 ? blocked_by : [...new Set(blocked_by)];
+    for (const id of unique) {
+      if (known.has(id)) continue;
       const suggestion = near(id);
       const advice = suggestion === undefined ? `the phases are ${listed(ids)}` : `did you mean "${suggestion}"?`;
       const message = `Phase ${phase.id}: "blocked_by" names ${quotedValue(id)}, which is not a phase of this plan; ${advice}`;
       reportError(findings, "unknown_dependency", phase.id, message, suggestion);
     }
-    const repeated = repeatedIn(blocked_by);
     if (repeated.size === 0) continue;
     for (const id of repeated) {
       const message = `Phase ${phase.id}: "blocked_by" names ${quotedValue(id)} more than once; once is enough`;
       addWarning(findings, "duplicate_dependency", phase.id, message);
     }
-    phase.blocked_by = [...new Set(blocked_by)];
+    phase.blocked_by = unique;
   }
 }
 
