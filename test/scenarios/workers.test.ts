@@ -8,7 +8,7 @@ import { TEST_TIMEOUT_MS, until } from "../support/processes.ts";
 import { planPath } from "../support/project.ts";
 import { startSshd } from "../support/sshd.ts";
 import { played, type Steps } from "../support/stand-in.ts";
-import { KEY, type RemoteProject, within } from "../support/workers.ts";
+import { KEY, RemoteProject, shortLease, within } from "../support/workers.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 
@@ -159,6 +159,85 @@ describe.concurrent("a plan on workers", () => {
     } finally {
       sshd.close();
     }
+  });
+});
+
+describe.concurrent("two sessions on one worker", () => {
+  test("are served in turn, although one has queued all its phases first", async (context) => {
+    const four = [1, 2, 3, 4].map((id) =>
+      played(id, [["shell", `echo ${id} > f${id}.txt`]], { files_created: [`f${id}.txt`] }),
+    );
+    await within(context, four, async (first) => {
+      const second = new RemoteProject(first.redis, { "README.md": "hello\n" }, four);
+      second.address = first.address;
+      try {
+        const engines = [first.engine()];
+        await until(
+          "the first session is queued",
+          () => first.events("attempt.placed").length === 4 && first.orders().length === 4,
+        );
+        engines.push(second.engine());
+        await until("the second session is queued", () => first.orders().length === 8);
+        await first.worker();
+        for (const engine of engines) expect((await engine.ended).code).toBe(0);
+        const claims = [first, second].flatMap((project, session) =>
+          project.events("attempt.claimed").map(({ ts }) => ({ at: Date.parse(String(ts)), session })),
+        );
+        const order = claims.sort((one, other) => one.at - other.at).map(({ session }) => session);
+        // Each of the first three pairs has one attempt of either session.
+        expect([order.slice(0, 2), order.slice(2, 4), order.slice(4, 6)].map((pair) => pair.toSorted())).toEqual([
+          [0, 1],
+          [0, 1],
+          [0, 1],
+        ]);
+      } finally {
+        second.remove();
+      }
+    });
+  });
+});
+
+describe.concurrent("a delivery", () => {
+  test("that was not made with the key does not count, and the attempt is run again", async (context) => {
+    const phase = played(
+      1,
+      [
+        ["signal", "go"],
+        ["shell", "echo one > one.txt"],
+      ],
+      { files_created: ["one.txt"] },
+      [["shell", "echo one > one.txt"]],
+    );
+    await within(
+      context,
+      [phase],
+      async (project) => {
+        const worker = await project.worker();
+        const engine = project.engine();
+        await until("the agent works", () => project.notes("start").length === 1);
+        const [order = ""] = project.orders();
+        const git = (...words: string[]) =>
+          execFileSync("git", words, { cwd: project.exchange, encoding: "utf8" }).trim();
+        const people = ["-c", "user.name=n", "-c", "user.email=e"];
+        const forged = git(
+          ...people,
+          "commit-tree",
+          `${order}^{tree}`,
+          "-p",
+          order,
+          "-m",
+          `Maestro delivery\n\nSeal: ${"0".repeat(64)}`,
+        );
+        git("update-ref", order.replace("/in/", "/out/"), forged);
+        worker.child.kill("SIGKILL");
+        await project.worker();
+        const run = await engine.ended;
+        expect([run.code, project.read("one.txt")]).toEqual([0, "one\n"]);
+        expect(run.stderr).toContain("does not count: it was not made with this engine's key");
+        expect(outcomes(project)).toEqual(["interrupted", "success"]);
+      },
+      shortLease,
+    );
   });
 });
 

@@ -72,6 +72,7 @@ class Followed {
 
   close(): void {
     this.#unlisten();
+    this.#station.leave(this.#awaited.offered.key);
   }
 
   async end(): Promise<Finished> {
@@ -105,7 +106,7 @@ class Followed {
   async #act(step: Step): Promise<Finished | null> {
     const { offered } = this.#awaited;
     if (step.kind === "claimed") await this.#claimed(step.worker);
-    if (step.kind === "add") await this.#orLater(() => this.#station.addJob(offered, this.#station.outstanding));
+    if (step.kind === "add") await this.#orLater(() => this.#station.addJob(offered, this.#station.enter(offered.key)));
     if (step.kind === "refused") return neverStarted(this.#awaited, { kind: "failure", message: step.message });
     if (step.kind !== "lost") return null;
     await this.#within(this.#station.options.queue.remove(offered.queue, offered.key), false);

@@ -85,11 +85,13 @@ async function offer(
     context.warn(`The work of an earlier attempt of phase ${prepared.phase} cannot be read: ${reasonOf(error)}`);
   }
   const offered = await makeOrder(context, prepared, station.options.sender, control);
+  // Attempts that are offered together have different places.
+  const ordinal = station.enter(offered.key);
   for (let tries = 0; !control.stopping.isStopped; tries += 1) {
     try {
       await station.sendOrder(context.isolation.repository, offered);
       crashPoint("order-pushed");
-      await station.addJob(offered, station.outstanding + 1);
+      await station.addJob(offered, ordinal);
       crashPoint("job-added");
       return offered;
     } catch (error) {
@@ -98,6 +100,7 @@ async function offer(
       await sleep(RETRY_MS);
     }
   }
+  station.leave(offered.key);
   return null;
 }
 

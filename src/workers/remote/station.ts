@@ -30,6 +30,7 @@ export class Station {
   readonly #listeners = new Map<AttemptKey, (sign: WorkerSign) => void>();
   /** References of attempts that have ended, oldest first. */
   readonly #spent: string[][] = [];
+  readonly #open = new Set<AttemptKey>();
   readonly #told = new Set<string>();
   /** Queues whose credential the provider has rejected. */
   readonly #limited = new Set<string>();
@@ -42,9 +43,14 @@ export class Station {
     this.#listeners.get(sign.key)?.(sign);
   }
 
-  /** How many attempts are waited for. */
-  get outstanding(): number {
-    return this.#listeners.size;
+  /** Counts an attempt as outstanding until `leave`; returns how many are, which is its place among those of the session. */
+  enter(key: AttemptKey): number {
+    this.#open.add(key);
+    return this.#open.size;
+  }
+
+  leave(key: AttemptKey): void {
+    this.#open.delete(key);
   }
 
   listen(key: AttemptKey, listener: (sign: WorkerSign) => void): () => void {

@@ -1,0 +1,103 @@
+import { describe, expect, type TestContext, test } from "vitest";
+import { until } from "../../../test/support/processes.ts";
+import { startRedis } from "../../../test/support/redis.ts";
+import { attemptKey } from "../protocol/attempt-key.ts";
+import { queueName } from "../protocol/queue-name.ts";
+import { connect } from "./connection.ts";
+import { EngineQueue } from "./engine-queue.ts";
+import { type Claim, WorkerQueue } from "./worker-queue.ts";
+
+const times = { leaseMs: 400, renewalMs: 100, sweepMs: 100 };
+const name = queueName({ runtime: "gemini", pool: "login", needs: [] });
+const jobOf = (attempt: number) => ({
+  v: 1 as const,
+  key: attemptKey({ run: "0123456789abcdef", phase: "1", attempt }),
+  order: "a".repeat(40),
+  home: "0".repeat(16),
+});
+const offer = { runtimes: ["gemini"], labels: [] };
+
+/** An engine and two workers at a server of their own. */
+async function meeting(
+  context: TestContext,
+  use: (parts: { engine: EngineQueue; worker: WorkerQueue; other: WorkerQueue }) => Promise<void>,
+): Promise<void> {
+  const redis = await startRedis(context);
+  const address = { url: redis.url, password: undefined };
+  const connections = await Promise.all([1, 2, 3].map(() => connect(address, () => undefined)));
+  const [one, two, three] = connections as [(typeof connections)[0], (typeof connections)[0], (typeof connections)[0]];
+  const engine = new EngineQueue(one, "0".repeat(16), times, () => undefined);
+  const worker = new WorkerQueue(two, { offer, name: "one", times }, () => undefined);
+  const other = new WorkerQueue(three, { offer, name: "two", times }, () => undefined);
+  try {
+    await engine.open(() => undefined);
+    await use({ engine, worker, other });
+  } finally {
+    await Promise.all([engine.close(), worker.close(), other.close()]);
+    for (const connection of connections) connection.disconnect();
+    await redis.close();
+  }
+}
+
+/** Claims as soon as the queue gives something. */
+async function claimed(worker: WorkerQueue): Promise<Claim> {
+  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+    const claim = await worker.claim();
+    if (claim !== undefined) return claim;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error("nothing was claimed");
+}
+
+describe("the queue", () => {
+  test("gives no order for the time of a limit, and no more at once than it allows, over all workers", async (context) => {
+    await meeting(context, async ({ engine, worker, other }) => {
+      for (const attempt of [1, 2, 3]) await engine.add(name, jobOf(attempt), attempt);
+      const limitedAt = performance.now();
+      await engine.limit(name, 500, 1);
+      expect(await worker.claim()).toBeUndefined();
+      const first = await claimed(worker);
+      expect(performance.now() - limitedAt).toBeGreaterThan(450);
+      expect(await other.claim()).toBeUndefined();
+      expect(await first.complete()).toBe(true);
+      const second = await claimed(other);
+      expect(await worker.claim()).toBeUndefined();
+      await engine.limit(name, 0, null);
+      const third = await claimed(worker);
+      expect([second.job.key, third.job.key]).toEqual([jobOf(2).key, jobOf(3).key]);
+    });
+  });
+
+  test("gives a claim up that is not renewed, tells the engine, and never gives the order to another worker", async (context) => {
+    await meeting(context, async ({ engine, worker, other }) => {
+      const { key } = jobOf(1);
+      await engine.add(name, jobOf(1), 1);
+      expect(await engine.state(name, key)).toEqual({ kind: "waiting" });
+      const claim = await claimed(worker);
+      expect(await engine.state(name, key)).toEqual({ kind: "active", worker: "one" });
+      expect(await claim.renew()).toBe(true);
+      let state = await engine.state(name, key);
+      while (state.kind === "active") state = await engine.state(name, key);
+      expect(["lost", "failed"]).toContain(state.kind);
+      expect(await other.claim()).toBeUndefined();
+      expect([await claim.renew(), await claim.complete()]).toEqual([false, false]);
+      expect(await engine.state(name, key)).toEqual({ kind: "failed", reason: "lost" });
+    });
+  });
+
+  test("takes an order back that no worker has, and tells a worker to stop one that it has", async (context) => {
+    await meeting(context, async ({ engine, worker }) => {
+      const heard: string[] = [];
+      await worker.open({ work: () => undefined, cancel: (key) => heard.push(key) });
+      await engine.add(name, jobOf(1), 1);
+      expect(await engine.remove(name, jobOf(1).key)).toBe(true);
+      expect(await worker.claim()).toBeUndefined();
+      await engine.add(name, jobOf(2), 1);
+      const claim = await claimed(worker);
+      expect(await engine.remove(name, claim.job.key)).toBe(false);
+      await engine.cancel(claim.job.key);
+      await until("the worker hears it", () => heard.includes(claim.job.key));
+      expect([await worker.isCancelled(claim.job.key), await worker.isCancelled(jobOf(1).key)]).toEqual([true, false]);
+    });
+  });
+});
