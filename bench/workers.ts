@@ -246,6 +246,7 @@ async function cancel(): Promise<void> {
       const text = existsSync(join(root, "agent")) ? readFileSync(join(root, "agent"), "utf8") : "";
       return text.endsWith("\n") && Number(text);
     });
+    if (!existsSync(`/proc/${pid}`)) throw new Error("the agent ended by itself");
     const stoppedAt = performance.now();
     run.kill("SIGTERM");
     await until("the agent is gone", () => !existsSync(`/proc/${pid}`));
