@@ -10,7 +10,9 @@ const { status } = spawnSync(
   join(root, "node_modules", ".bin", "vitest"),
   [
     "run",
-    ...["engine-crash", "isolation-crash", "crash", "concurrency", "workers-kill"].map((name) => `test/scenarios/${name}.test.ts`),
+    ...["engine-crash", "isolation-crash", "crash", "concurrency", "workers-kill"].map(
+      (name) => `test/scenarios/${name}.test.ts`,
+    ),
     ...["git/apply/apply", "engine/integrate/bring-in"].map((name) => `src/${name}.test.ts`),
   ],
   { cwd: root, stdio: "inherit", env: { ...process.env, MAESTRO_CHAOS_ROUNDS: rounds } },
