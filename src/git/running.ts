@@ -15,11 +15,17 @@ let isOver = false;
 let limitMs: number | undefined;
 const limits = new Map<number, NodeJS.Timeout>();
 
-/** Notifies `watcher` about the running groups and all later ones; returns a function that unsubscribes it. */
+/**
+ * Notifies `watcher` about the running groups and all later ones. Returns a function that unsubscribes it: to the watcher, every group has
+ * then ended.
+ */
 export function watchGit(watcher: GitWatcher): () => void {
   watchers.add(watcher);
   for (const group of running.keys()) watcher.started(group);
-  return () => void watchers.delete(watcher);
+  return () => {
+    watchers.delete(watcher);
+    for (const group of running.keys()) watcher.ended(group);
+  };
 }
 
 /** Registers a git process that has started; returns a function to call when it has ended. */

@@ -101,5 +101,6 @@ export function measureGitIndex(): void {
       time,
     );
   }
-  rmSync(root, { recursive: true });
+  // git may still be busy with maintenance of its own.
+  rmSync(root, { recursive: true, maxRetries: 10, retryDelay: 200 });
 }

@@ -1,9 +1,11 @@
+import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { devNull, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { root } from "../../../test/support/project.ts";
 import { randomHex } from "../../disk/durable.ts";
+import { gitStarted } from "../../git/running.ts";
 import { Lifeline } from "./lifeline.ts";
 import { type Launch, Supervisor } from "./supervisor.ts";
 
@@ -108,6 +110,18 @@ describe.runIf(process.platform === "linux")("a process that the warden has star
     process.kill(pid, "SIGKILL");
     expect(await exit).toMatchObject({ code: null, failure: "the warden, which started it, was killed" });
   });
+});
+
+test("a git process of other work goes on when the supervisor is closed", async () => {
+  const other = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
+  const ended = gitStarted(other.pid ?? 0, () => undefined);
+  try {
+    await supervisor.close();
+    expect([other.exitCode, other.signalCode]).toEqual([null, null]);
+  } finally {
+    ended();
+    other.kill("SIGKILL");
+  }
 });
 
 test("a process is started without a warden that can run", async () => {
