@@ -117,6 +117,22 @@ describe("docs/requirements.md", () => {
   });
 });
 
+describe("the rows of the record in docs/requirements.md", () => {
+  const rows = [...textOf(TABLE).matchAll(/^\| (record A\d+) \|.*$/gm)].map(([line, row = ""]) => ({
+    row,
+    named: [...line.matchAll(/`([^`]+\.test\.ts)`/g)].map(([, path = ""]) => path),
+  }));
+
+  test("are seventeen, each with a test that has the row in its name", () => {
+    expect(rows.map(({ row }) => row)).toEqual(Array.from({ length: 17 }, (_, at) => `record A${at + 1}`));
+    expect(rows.filter(({ named }) => named.length === 0)).toEqual([]);
+    const without = rows.flatMap(({ row, named }) =>
+      named.filter((path) => !textOf(path).includes(`"${row}: `)).map((path) => `${path}: ${row}`),
+    );
+    expect(without).toEqual([]);
+  });
+});
+
 function citationsIn(text: string, path = ""): string[] {
   const forms = /^test\/support\/\w+-prose\.ts$/.test(path) ? [proseRow] : [inParentheses, behindWord];
   return forms.flatMap((form) =>

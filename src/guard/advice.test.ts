@@ -54,7 +54,7 @@ function commandsIn(advice: string): string[] {
 
 const advised = [...new Set(denials.flatMap((denial) => commandsIn(adviceIn(denial))))];
 
-describe("the advice of a denial", () => {
+describe("record A16: the advice of a denial", () => {
   test("is read from many denials, and names commands", () => {
     expect(denials.length).toBeGreaterThan(200);
     expect(forbidden).toEqual(["commit", "stash", "reset", "checkout", "clean"]);

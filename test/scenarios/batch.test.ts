@@ -12,7 +12,7 @@ const promptsOf = (project: Project) => (project.exists(prompts) ? project.list(
 const once = { MAESTRO_MAX_RETRIES: "0" };
 
 describe("a run", () => {
-  test.concurrent("leaves a summary of the last attempt of every phase, like a dispatch (G93-G96)", () =>
+  test.concurrent("record A10: leaves a summary of the last attempt of every phase, like a dispatch (G93-G96)", () =>
     withProcesses(async (project) => {
       const phases = [
         played(1, [["exit", 1]], { validation: ["true"] }),
@@ -37,7 +37,7 @@ describe("a run", () => {
       });
     }));
 
-  test.concurrent("deletes its prompts with MAESTRO_CLEANUP_DISPATCH only when its session is over (G99)", () =>
+  test.concurrent("record A8: deletes its prompts with MAESTRO_CLEANUP_DISPATCH only when its session is over (G99)", () =>
     withProcesses(async (project) => {
       const env = { ...once, MAESTRO_CLEANUP_DISPATCH: "true", MAESTRO_AUTO_ARCHIVE: "false" };
       const phases = [played(1, [["exit", 1]]), played(2, [])];

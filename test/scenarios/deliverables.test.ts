@@ -31,7 +31,7 @@ const errorsOf = (project: Project) =>
 const warnedOf = (project: Project) =>
   journalOf(project).flatMap(({ type, code, message }) => (type === "phase.warned" ? [`${code}: ${message}`] : []));
 
-describe("an agent that claims a file it did not create, in a project outside git (K143, C42)", () => {
+describe("record A1: an agent that claims a file it did not create, in a project outside git (K143, C42)", () => {
   test.concurrent("is retried with the missing path in its prompt, and then the user decides", () =>
     withProcesses(async (project) => {
       const { agent: standIn, run } = await runPlan(project, [liar()], { env: once });
@@ -114,7 +114,7 @@ describe("declared globs, deletions, links and modifications outside git (C42)",
     }));
 });
 
-describe("an agent in a worktree (K143, C42)", () => {
+describe("record A1: an agent in a worktree (K143, C42)", () => {
   const files = { "a.txt": "a\n", "old.txt": "old\n" };
   const errors = (project: IsolatedProject) => project.eventsOf("1", "phase.error_added").map(({ error }) => error);
 
@@ -235,7 +235,7 @@ describe("an agent in a worktree (K143, C42)", () => {
     ));
 });
 
-describe("a delegated agent that claims a file it did not create (K143, C42)", () => {
+describe("record A1: a delegated agent that claims a file it did not create (K143, C42)", () => {
   const shelf = new Shelf();
   afterEach(() => shelf.clear());
   const phases = (more: Partial<PhaseSpec> = {}): PhaseSpec[] => [
@@ -278,7 +278,7 @@ describe("a delegated agent that claims a file it did not create (K143, C42)", (
   });
 });
 
-describe("a phase that is completed by hand without its files (K143, C42)", () => {
+describe("record A1: a phase that is completed by hand without its files (K143, C42)", () => {
   const phases: PhaseSpec[] = [
     { id: 1, files_created: ["src/lie.txt"] },
     { id: 2, blocked_by: [1] },
@@ -335,7 +335,7 @@ describe("a phase that is completed by hand without its files (K143, C42)", () =
     ));
 });
 
-describe("the validation that an agent claims (H109)", () => {
+describe("record A2: the validation that an agent claims (H109)", () => {
   test.concurrent("is recorded and shown beside the proof, or as not proved", () =>
     withProcesses(async (project) => {
       const says = (validation: string): Steps => [["report", { validation }]];
@@ -374,7 +374,7 @@ describe("the validation that an agent claims (H109)", () => {
     }));
 });
 
-describe("an attempt that cannot sign in (K158, C45)", () => {
+describe("record A8: an attempt that cannot sign in (K158, C45)", () => {
   test.concurrent("is recorded as runtime with its reason, and not retried", () =>
     withProcesses(async (project) => {
       const { run } = await runPlan(project, [scripted(1, { "*": [["error", [401, "UNAUTHENTICATED", 41]]] })]);

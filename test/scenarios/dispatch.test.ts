@@ -149,7 +149,10 @@ describe("a dispatch that is refused before any agent starts", () => {
     );
   });
 
-  test.concurrent("refuses to run inside an attempt, and without gemini (H111)", async ({ project, agent }) => {
+  test.concurrent("record A15: refuses to run inside an attempt, and without gemini (H111)", async ({
+    project,
+    agent,
+  }) => {
     batchOf(project, { coder: [] });
     const nowhere = join(project.path, "nowhere");
     const [attempt, marked, missing] = await Promise.all([
@@ -175,7 +178,7 @@ describe("a dispatch that is refused before any agent starts", () => {
     ["no gemini", () => undefined, { PATH: "/nowhere" }, 127],
   ];
   test.concurrent.for(refusals)(
-    "leaves no result of an earlier dispatch behind: %s (G93, P9)",
+    "record A10: leaves no result of an earlier dispatch behind: %s (G93, P9)",
     async ([, spoil, env, code], { expect }) => {
       await withProject(async (project) => {
         const agent = new StandIn(project);

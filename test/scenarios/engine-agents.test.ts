@@ -149,6 +149,19 @@ describe("an agent that prints 100 MB (F15, P7)", () => {
       expect(status(project).phases[0]).toMatchObject({ status: "completed", retry_count: 0 });
     }));
 
+  test("record A13: ten agents that print 50 MB each leave the engine below 150 MB (P7)", () =>
+    withProcesses(async (project) => {
+      const noise = 48 * 1024 * 1024;
+      const phases = Array.from({ length: 10 }, (_, at) =>
+        played(at + 1, [
+          ["spew", [1, noise]],
+          ["stdout", "\n"],
+        ]),
+      );
+      const agent = prepare(project, phases);
+      expect(await measured(project, agent, { MAESTRO_MAX_CONCURRENT: "10" })).toBeLessThan(150 * 1024);
+    }));
+
   test.concurrent("on stderr has only its log cut, with a mark; the engine stays small", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [

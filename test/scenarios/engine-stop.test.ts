@@ -225,7 +225,7 @@ describe("an attempt that reaches its limit (F14, P8, M173, M174)", () => {
       expect(Date.now() - start.at).toBeLessThan(1000 + 3000 + 1000 + 1000);
     }));
 
-  test.concurrent("is retried once with twice the limit, which is recorded and shown (C40)", () =>
+  test.concurrent("record A6: is retried once with twice the limit, which is recorded and shown (C40)", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["hang"]], {}, [["prompt"]])]);
       const words = ["run", planPath, "--timeout", "2s", "--grace", "300ms"];
@@ -241,7 +241,7 @@ describe("an attempt that reaches its limit (F14, P8, M173, M174)", () => {
       expect(phases).toMatchObject([{ status: "completed", retries: 1 }]);
     }));
 
-  test.concurrent("a second time is escalated although retries are left, with what the agent printed (C40, M173, M174)", () =>
+  test.concurrent("record A6: a second time is escalated although retries are left, with what the agent printed (C40, M173, M174)", () =>
     withProcesses(async (project) => {
       const steps: Steps = [["stderr", "half of the work is done"], ["hang"]];
       const agent = prepare(project, [played(1, steps, {}, steps)]);

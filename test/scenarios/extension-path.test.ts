@@ -41,7 +41,7 @@ const validated = (project: Project, env: Record<string, string>) =>
   withServer(project, (client) => client.ok("maestro_validate_plan", { plan_path: planPath }), env);
 
 describe("MAESTRO_EXTENSION_PATH", () => {
-  test.concurrent("is where the engine, the command line and the MCP server take agents and protocols from (E59)", () =>
+  test.concurrent("record A8: is where the engine, the command line and the MCP server take agents and protocols from (E59)", () =>
     withProcesses(async (project) => {
       const env = ownExtension(project);
       const { agent, run } = await runPlan(project, [played(1, [["prompt"]], { agent: "plumber" })], { env });
@@ -96,7 +96,7 @@ describe("MAESTRO_EXTENSION_PATH", () => {
 describe("an agent whose front matter is broken", () => {
   const reason = "color must be left out: it is not a known field";
 
-  test.concurrent("is reported with its file and the reason by validate, run, dispatch, agents check and the MCP server (F67)", () =>
+  test.concurrent("record A8: is reported with its file and the reason by validate, run, dispatch, agents check and the MCP server (F67)", () =>
     withProcesses(async (project) => {
       const env = ownExtension(project);
       const file = spoil(env.MAESTRO_EXTENSION_PATH);

@@ -85,7 +85,7 @@ function transcript(prompt: string, answers: { model: string; input: number; out
   return `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
 }
 
-describe("a native delegation in a git project", () => {
+describe("record A7: a native delegation in a git project", () => {
   test("is an attempt with number, times, changes, content and the agent's words (C49)", () => {
     const project = gitProject();
     const prompt = delegated(project, "coder", "Phase: 1\nWrite it.");
@@ -235,7 +235,7 @@ test("a delegation starts and returns although git takes too long, and only its 
   });
 });
 
-describe("a native delegation outside git", () => {
+describe("record A7: a native delegation outside git", () => {
   test("is an attempt whose changes are the names of files (C49)", () => {
     const project = plainProject();
     project.write("old.txt", "old\n");
@@ -274,7 +274,7 @@ describe("a native delegation outside git", () => {
   });
 });
 
-describe("the tokens of a native delegation", () => {
+describe("record A5: the tokens of a native delegation", () => {
   const chats = (project: Project) => join(project.path, ".home/tmp/project/chats");
 
   function withTranscripts(project: Project, transcripts: (prompt: string) => string[]): void {
@@ -325,7 +325,7 @@ describe("the tokens of a native delegation", () => {
   });
 });
 
-describe("a delegation whose conversation died", () => {
+describe("record A7: a delegation whose conversation died", () => {
   test("is shown as interrupted before anything is recorded about it (C49)", () => {
     const project = plainProject();
     delegatedAndLost(project, "Phase: 1");

@@ -126,7 +126,7 @@ describe("in an agent (C47)", () => {
   });
 });
 
-describe("a throw-away copy outside the project (S235, S240)", () => {
+describe("record A17: a throw-away copy outside the project (S235, S240)", () => {
   const env = { MAESTRO_AGENT: "tester", MAESTRO_PHASE: "1", MAESTRO_ATTEMPT: "1" };
 
   test("may be changed by the agent that made it, in the same command and in a later one", () => {

@@ -236,18 +236,21 @@ describe("BeforeAgent (U244, U245)", () => {
       (project: Project) => symlinkSync(project.path, join(project.path, ".gemini")),
       /STATE_DIR must not be a symlink \(got: \.gemini\)/,
     ],
-  ])("stops an orchestration whose workspace cannot be used, and shows the user why: %s (A19)", (_what, spoil, why) => {
-    const project = emptyProject();
-    spoil(project);
-    for (const command of ["orchestrate", "execute", "resume"]) {
-      const reply = turn(project, `[maestro:${command}] A task API`);
-      expect(reply).toEqual({ decision: "deny", reason: expect.stringMatching(why) });
-      expect(reply.reason).toContain(`/maestro:${command} stops here`);
-    }
-    for (const prompt of ["[maestro:review] src", "Write me a poem."]) {
-      expect(turn(project, prompt).decision).toBeUndefined();
-    }
-  });
+  ])(
+    "record A8: stops an orchestration whose workspace cannot be used, and shows the user why: %s (A19)",
+    (_what, spoil, why) => {
+      const project = emptyProject();
+      spoil(project);
+      for (const command of ["orchestrate", "execute", "resume"]) {
+        const reply = turn(project, `[maestro:${command}] A task API`);
+        expect(reply).toEqual({ decision: "deny", reason: expect.stringMatching(why) });
+        expect(reply.reason).toContain(`/maestro:${command} stops here`);
+      }
+      for (const prompt of ["[maestro:review] src", "Write me a poem."]) {
+        expect(turn(project, prompt).decision).toBeUndefined();
+      }
+    },
+  );
 
   test("prepares the workspace when an orchestration begins, before any state is written (A19)", () => {
     const project = emptyProject();
@@ -479,7 +482,7 @@ describe("PreCompress (W252-W254)", () => {
     expect(statSync(join(project.path, checkpoint)).mode & 0o077).toBe(0);
   });
 
-  test("keeps the errors of a phase that is retried until the phase is completed (W252)", () => {
+  test("record A8: keeps the errors of a phase that is retried until the phase is completed (W252)", () => {
     const project = inSession();
     move(project, "1", "in_progress");
     move(project, "1", "failed", "the build broke");
@@ -493,7 +496,7 @@ describe("PreCompress (W252-W254)", () => {
     expect(project.read(checkpoint)).not.toContain("the build broke");
   });
 
-  test("tells the summary each time, and writes it anew only when the session has changed (W254)", () => {
+  test("record A8: tells the summary each time, and writes it anew only when the session has changed (W254)", () => {
     const project = inSession();
     const said = compress(project);
     expect(said.systemMessage).toContain(id);

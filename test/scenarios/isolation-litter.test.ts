@@ -26,7 +26,7 @@ function expectNoLitter(project: IsolatedProject, before: { loose: number; kept:
   expect(project.run("find", [".git", "-name", ".maestro-*", "-o", "-name", "tmp_*"]).stdout).toBe("");
 }
 
-describe("the user's object database", () => {
+describe("record A11: the user's object database", () => {
   test("has only what refs/maestro keeps after predictions, a conflict, a rejected attempt, an attempt without changes, a kill and a resume (P7)", () =>
     withIsolated(
       { "a.txt": "old\n", "b.txt": "old\n", "dir/c.txt": "old\n" },

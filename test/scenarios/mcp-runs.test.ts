@@ -209,7 +209,7 @@ describe("a dispatch", () => {
       });
     }));
 
-  test("gives the end of the agent's words when its report is invalid, redacted and bounded (X278)", () =>
+  test("record A8: gives the end of the agent's words when its report is invalid, redacted and bounded (X278)", () =>
     withProject((project) =>
       withServer(
         project,

@@ -31,7 +31,7 @@ async function failed(project: Project) {
 
 const commands = (...words: string[]) => words.map((word, at) => `    ${at + 1}. ${program} ${word}\n`).join("");
 
-describe("an open decision without a terminal", () => {
+describe("record A3: an open decision without a terminal", () => {
   test.concurrent.each([["resume"], ["status"], ["report"]])(
     "is shown by `%s` with its block and the command for each option (M177)",
     (verb) =>
@@ -135,7 +135,7 @@ describe("an open decision at a terminal", () => {
   );
 });
 
-describe("an open decision in a conversation", () => {
+describe("record A3: an open decision in a conversation", () => {
   const shelf = new Shelf();
   afterEach(() => shelf.clear());
 

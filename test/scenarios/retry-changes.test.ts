@@ -41,7 +41,7 @@ const promptOf = (project: Project, name: string) =>
 const retryOf = (project: Project) =>
   journalOf(project).find(({ type, user_decision }) => type === "phase.moved" && user_decision === true);
 
-describe("a retry that the user decides", () => {
+describe("record A4: a retry that the user decides", () => {
   test.concurrent("puts guidance and reason into the next prompt under a heading of their own (L168, M172)", () =>
     withProcesses(async (project) => {
       const { agent, env } = await failed(project);
@@ -197,7 +197,7 @@ describe("a retry that the user decides", () => {
   );
 });
 
-describe("a retry of a delegated phase", () => {
+describe("record A4: a retry of a delegated phase", () => {
   const shelf = new Shelf();
   afterEach(() => shelf.clear());
 

@@ -339,7 +339,7 @@ describe("a run with --review phase", () => {
   );
 });
 
-describe("a run with --review batch", () => {
+describe("record A14: a run with --review batch", () => {
   const plan = () => [
     agent("1", ["a.txt"], ["write", ["a.txt", "1\n"]]),
     agent("2", ["b.txt"], ["write", ["b.txt", "2\n"]]),

@@ -272,7 +272,7 @@ describe("read-active-session.sh", () => {
     expect(project.list()).toEqual([]);
   });
 
-  test("is not stopped by an invalid value of another setting, with and without a session (D40)", () => {
+  test("record A8: is not stopped by an invalid value of another setting, with and without a session (D40)", () => {
     project.write(".env", "MAESTRO_MAX_RETRIES=often\n");
     const env = { MAESTRO_AGENT_TIMEOUT: "soon" };
     const warned = [

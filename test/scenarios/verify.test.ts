@@ -144,7 +144,7 @@ describe("maestro verify", () => {
     expect(JSON.stringify(recorded)).not.toContain("hunter2-hunter2-99");
   });
 
-  test("passes toolchain variables, MAESTRO_PASS_ENV and --pass-env to the commands (T9, C48)", () => {
+  test("record A9: passes toolchain variables, MAESTRO_PASS_ENV and --pass-env to the commands (T9, C48)", () => {
     const needs = (name: string) => `test -n "$${name}"`;
     const project = reported(needs("JAVA_HOME"), needs("APP_ONE"), needs("DATABASE_URL"));
     const env = { JAVA_HOME: "/jdk", APP_ONE: "1", DATABASE_URL: "db", MAESTRO_PASS_ENV: "APP_*" };
@@ -152,7 +152,7 @@ describe("maestro verify", () => {
     expect([run.code, run.stderr]).toEqual([0, ""]);
   });
 
-  test("names the exported variable that a failed command did not get, and how to pass it, but not its value (T9)", () => {
+  test("record A9: names the exported variable that a failed command did not get, and how to pass it, but not its value (T9)", () => {
     const project = reported('echo "DATABASE_URL is not set"; exit 3');
     project.write(".env", "MAESTRO_PASS_ENV=DATABASE_URL\n");
     const run = project.maestro(["verify", "1"], { env: { DATABASE_URL: "postgres://canary" } });

@@ -48,7 +48,7 @@ function writeMany(): void {
   }
 }
 
-describe("the listing of a running project (P7)", () => {
+describe("record A12: the listing of a running project (P7)", () => {
   test("is one object for all attempts that ask together, and stays it while no file is touched", async () => {
     writeMany();
     const [one, other] = await Promise.all([rolling.now(), rolling.now()]);
