@@ -62,6 +62,8 @@ function report(file: string): Part {
   return { text };
 }
 
+const ANSWER_IS_LOST_MS = 10_000;
+
 /** A project with the extension, and a user who confirms every dialog of the CLI. */
 class Orchestration {
   readonly project = new Project();
@@ -103,14 +105,18 @@ class Orchestration {
     this.at = 0;
     const words = ["-m", "gemini-2.5-flash", "-i", command];
     let last = "";
+    let answeredAt = 0;
     return geminiOnTerminal(this.project, this.#model?.url ?? "", words, (shown) => {
       const asked = [...shown.matchAll(/Tool: (maestro_\w+)|│ \? +(\w+)/g)].map(([, own, other]) => own ?? other ?? "");
       if (!shown.includes("Allow once") || asked.length === 0) return undefined;
-      // A dialog is drawn again and again, also after its answer: the next one is about another tool, or about a baseline.
+      // A dialog is drawn again and again, also after its answer: the next one is about another tool, or about a baseline. A second
+      // answer at once could be taken for one to the next dialog, which the user has not seen.
       const dialog = `${asked.at(-1)} ${shown.includes('"baseline"')}`;
+      if (dialog === last && Date.now() - answeredAt < ANSWER_IS_LOST_MS) return undefined;
       if (dialog !== last) this.confirmed.push(asked.at(-1) ?? "");
       if (shown.includes('"baseline"')) this.baselines.push(shown);
       last = dialog;
+      answeredAt = Date.now();
       return "\r";
     });
   }
