@@ -130,10 +130,10 @@ const writers: Record<string, string> = {
   hooks: "input main",
   player: "main",
   runtimes: "pi",
-  disk: "contained durable make-directories",
+  disk: "compile-cache compiled-code contained durable make-directories",
   store: "batch delegations env-files journal live-tokens workspace",
   workers: "spool transport workplace",
-  "": "compile-cache setting-layers",
+  "": "setting-layers",
 };
 const writing =
   /^(?:write|append|rm|unlink|rename|link|symlink|copy|cp|mkdir|mkdtemp|f?truncate|[fl]?chmod|[fl]?chown|[fl]?utimes|open(?!dir)|createWriteStream)/;

@@ -312,7 +312,7 @@ async function asCommonJs(text) {
   });
   const url = 'const __moduleUrl=require("node:url").pathToFileURL(__filename).href;';
   const late = "const __late=(id)=>new Proxy({},{get:(_,name)=>require(id)[name]});";
-  const deferred = code.replace(/=require\("(node:(?:child_process|crypto|readline))"\)/g, '=__late("$1")');
+  const deferred = code.replace(/=require\("(node:(?:child_process|crypto|readline|vm|zlib))"\)/g, '=__late("$1")');
   const head = (code.includes("__moduleUrl") ? url : "") + (deferred === code ? "" : late);
   return deferred.replace(/^(#!.*\n)?/, `$1${head}`);
 }

@@ -10,12 +10,15 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
+  writeFileSync,
 } from "node:fs";
 import * as nodeModule from "node:module";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hookInput, startHook } from "../support/hooks.ts";
+import { until } from "../support/processes.ts";
 import { createSession, Project, type Run, root } from "../support/project.ts";
 
 let project: Project;
@@ -166,7 +169,8 @@ describe("a hook on a Node that hides its internals", () => {
 });
 
 describe("the compile cache", () => {
-  const isKnown = "enableCompileCache" in nodeModule;
+  /** Node's own cache writes nothing else into it. */
+  const isOurs = !("enableCompileCache" in nodeModule);
   let installation: string;
 
   beforeEach(() => {
@@ -185,7 +189,7 @@ describe("the compile cache", () => {
   const status = (options: { cwd?: string; env?: Record<string, string> } = {}) =>
     project.run(process.execPath, [join(installation, "dist", "maestro.js"), "status"], options);
 
-  test("lies in the installation, closed to other users, where Node has one; and changes no answer", () => {
+  test("lies in the installation, closed to other users, and changes no answer", () => {
     const first = status();
     const second = status();
     const server = () => project.run(process.execPath, [join(installation, "dist", "mcp.js")], { input: initialize });
@@ -194,10 +198,57 @@ describe("the compile cache", () => {
     expect(cold.code).toBe(0);
     expect(second).toEqual(first);
     expect(project.maestro(["status"])).toEqual(first);
-    expect(existsSync(cacheOf(installation))).toBe(isKnown);
-    expect(filesIn(cacheOf(installation)) > 0).toBe(isKnown);
-    if (isKnown) expect(statSync(cacheOf(installation)).mode & 0o777).toBe(0o700);
+    expect(filesIn(cacheOf(installation))).toBeGreaterThan(0);
+    expect(statSync(cacheOf(installation)).mode & 0o777).toBe(0o700);
     expect(project.list().filter((name) => name.includes("cache"))).toEqual([]);
+  });
+
+  test("is not believed where it is damaged or cut off, and is written again", () => {
+    const first = status();
+    const kept = readdirSync(cacheOf(installation), { recursive: true, encoding: "utf8" })
+      .map((name) => join(cacheOf(installation), name))
+      .filter((path) => statSync(path).isFile());
+    const whole = kept.map((path) => readFileSync(path));
+    kept.forEach((path, at) => {
+      const bytes = Buffer.from(whole[at] ?? []);
+      const middle = Math.floor(bytes.length / 2);
+      bytes.writeUInt8(bytes.readUInt8(middle) ^ 0x41, middle);
+      writeFileSync(path, at % 3 === 0 ? bytes.subarray(0, middle) : bytes);
+    });
+    const damaged = kept.map((path) => readFileSync(path));
+    expect(status()).toEqual(first);
+    const changed = kept.filter((path, at) => !readFileSync(path).equals(damaged[at] ?? Buffer.alloc(0)));
+    if (isOurs) expect(changed).toEqual(kept);
+    expect(status()).toEqual(first);
+  });
+
+  test("is not used for a program that was replaced, and what belongs to the old one is deleted", () => {
+    expect(status().code).toBe(0);
+    const before = readdirSync(cacheOf(installation));
+    const main = readdirSync(join(installation, "dist")).find((name) => /^maestro-main-/.test(name)) ?? "";
+    const path = join(installation, "dist", main);
+    const text = readFileSync(path, "utf8");
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const other = version.replace(/\d$/, (digit: string) => (digit === "9" ? "8" : "9"));
+    expect(text).toContain(`"${version}"`);
+    writeFileSync(path, text.replaceAll(`"${version}"`, `"${other}"`));
+    utimesSync(path, new Date(), new Date(Date.now() + 5000));
+    const { stdout } = project.run(process.execPath, [join(installation, "dist", "maestro.js"), "--version"]);
+    expect(stdout).toContain(other);
+    if (!isOurs) return;
+    const after = readdirSync(cacheOf(installation)).filter((name) => name.startsWith(main));
+    expect(after).toHaveLength(1);
+    expect(before).not.toContain(after[0]);
+  });
+
+  test("is written by a server that only a signal ends", async () => {
+    const server = project.start(process.execPath, [join(installation, "dist", "mcp.js")]);
+    server.stdin.write(initialize);
+    const ended = new Promise((resolve) => server.once("close", resolve));
+    await until("the server has kept its code", () => filesIn(cacheOf(installation)) > 0 || !isOurs, 20_000);
+    server.kill("SIGTERM");
+    await ended;
+    expect(existsSync(cacheOf(installation))).toBe(true);
   });
 
   test("is not used when another user could write to it", () => {

@@ -1,8 +1,9 @@
-// Turns on Node's compile cache (Node 22.8 and later) for the program that calls it. Must never throw, and must run before the large modules load.
+// Turns on a compile cache for the program that calls it: Node's own from 22.8 on, ours before. Must never throw, and must run before the large modules load.
 
 import { lstatSync, mkdirSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { fileURLToPath } from "node:url";
+import { keepCompiledCode } from "./compiled-code.ts";
 
 /**
  * Cached code is run as it is, so the cache has the protection of the code itself: it lies in the installation, which the guard keeps agents
@@ -10,7 +11,9 @@ import { fileURLToPath } from "node:url";
  */
 export function useCompileCache(program: string): void {
   const { enableCompileCache } = nodeModule as { enableCompileCache?: (directory: string) => unknown };
-  if (enableCompileCache === undefined) return;
+  // Coverage counts what is compiled.
+  const { NODE_DISABLE_COMPILE_CACHE: isOff, NODE_V8_COVERAGE: coverage } = process.env;
+  if (enableCompileCache === undefined && (isOff !== undefined || coverage !== undefined)) return;
   try {
     const installation = fileURLToPath(new URL("..", program));
     const cwd = `${process.cwd()}/`;
@@ -18,7 +21,9 @@ export function useCompileCache(program: string): void {
     if (installation.startsWith(cwd) || cwd.startsWith(installation)) return;
     const directory = `${installation}.compile-cache`;
     mkdirSync(directory, { mode: 0o700, recursive: true });
-    if (isClosed(directory)) enableCompileCache(directory);
+    if (!isClosed(directory)) return;
+    if (enableCompileCache === undefined) keepCompiledCode(directory, fileURLToPath(program));
+    else enableCompileCache(directory);
   } catch {
     // The program runs without a cache too: an installation that cannot be written is usual, and not worth a line.
   }
