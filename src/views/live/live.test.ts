@@ -78,6 +78,11 @@ describe("the live table", () => {
     expect(lines).toContain(" ✓  1  Schema  data-engineer  done       2:00    1   21.0k");
   });
 
+  test("shows which runtime has taken over", () => {
+    const events = [...running.slice(0, -1), begin(120, "3", 1, { runtime: "codex", instead_of: "claude" })];
+    expect(frame(events)).toContainEqual(expect.stringMatching(/ Search .* codex instead of claude$/));
+  });
+
   test("puts activity on its own line when the terminal is too narrow for a column", () => {
     const lines = frame(running, {}, { columns: 66, rows: 24 });
     expect(lines).toContain(" ▶  2  Routes  coder          running    0:30    1");

@@ -43,6 +43,21 @@ describe("progress in plain lines", () => {
     ]);
   });
 
+  test("reports why another runtime takes over, and which one", () => {
+    const message = "Claude Code could not sign in. codex takes over.";
+    expect(
+      log(
+        move(1, "3", "pending", "in_progress"),
+        begin(1, "3", 1, { runtime: "claude" }),
+        end(2, "3", 1, { outcome: "interrupted", reason: "auth", message }),
+        begin(3, "3", 2, { runtime: "codex", instead_of: "claude" }),
+      ).slice(1),
+    ).toEqual([
+      `${clock(2)}  phase 3 coder  interrupted after 1 s (attempt 1): ${message}`,
+      `${clock(3)}  phase 3 coder  started with codex instead of claude (attempt 2)`,
+    ]);
+  });
+
   test("reports a failure once, with its reason, and that it will be retried", () => {
     const again: Timed = [
       13,

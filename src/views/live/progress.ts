@@ -9,7 +9,7 @@ import { workedMs } from "../report/times.ts";
 import { changesText } from "../retry.ts";
 import { grouped, plural } from "../text/amount.ts";
 import { budgetText } from "../text/budget.ts";
-import { cut } from "../text/cell.ts";
+import { cut, oneLine } from "../text/cell.ts";
 import { clockTime, durationText } from "../text/duration.ts";
 import { headline } from "../text/headline.ts";
 import { amountOf, someOf, wasTakenOver } from "../work.ts";
@@ -73,7 +73,7 @@ function sentence(event: TimedEvent, session: Session): string | null {
     case "phase.reverted":
       return "its changes were reverted by user decision";
     case "attempt.started":
-      return `${event.remote ? "waits for a worker" : "started"} (attempt ${event.attempt}${longerLimit(event, session)})`;
+      return `${event.remote ? "waits for a worker" : "started"}${takenOver(event)} (attempt ${event.attempt}${longerLimit(event, session)})`;
     case "attempt.claimed":
       return `runs on worker ${event.worker} (attempt ${event.attempt})`;
     case "attempt.changed":
@@ -128,12 +128,22 @@ function validationSentence({ result, detail }: { result: "pass" | "fail" | "ski
   return result === "pass" ? what : `${what}${colon(detail)}`;
 }
 
+const handsOver: ReadonlySet<string> = new Set(["auth", "not_found"]);
+
+function takenOver({ runtime, instead_of }: TimedEvent & { type: "attempt.started" }): string {
+  return instead_of === undefined ? "" : ` with ${oneLine(runtime)} instead of ${oneLine(instead_of)}`;
+}
+
 /** A failure is reported when the phase fails, a rejection by the provider when the session waits. */
 function endSentence(event: TimedEvent & { type: "attempt.finished" }, session: Session): string | null {
   const took = durationText(event.duration_ms);
   if (event.adopted && event.outcome !== "interrupted")
     return `result of attempt ${event.attempt} found and recorded (${event.outcome})`;
-  if (event.outcome === "interrupted") return `interrupted after ${took} (attempt ${event.attempt})`;
+  if (event.outcome === "interrupted") {
+    // Another runtime takes over, which must not happen silently.
+    const why = handsOver.has(event.reason ?? "") ? colon(event.message) : "";
+    return `interrupted after ${took} (attempt ${event.attempt})${why}`;
+  }
   if (event.outcome !== "success") return null;
   const next = whatFollows(findPhase(session, event.phase), attemptOf(session, event));
   return next === null ? null : `agent done after ${took}, ${next}`;

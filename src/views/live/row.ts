@@ -2,7 +2,7 @@
 
 import { phaseState, waitsFor } from "../../session/phase/phase-state.ts";
 import { awaitsReview } from "../../session/review/review.ts";
-import { isQueued, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
+import { type Attempt, isQueued, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import { phaseTokens } from "../report/spending.ts";
 import { runningAttempt, startOf, workedMs } from "../report/times.ts";
 import { reopenedText } from "../retry.ts";
@@ -129,8 +129,16 @@ export function activityOf(session: Session, phase: SessionPhase, live: Live): s
     case "review":
       return "waits for your review";
     default:
-      return [placeText(runningAttempt(session, phase)), live.activity.get(phase.id) ?? ""].filter(Boolean).join(": ");
+      return [...startedText(runningAttempt(session, phase)), live.activity.get(phase.id) ?? ""]
+        .filter(Boolean)
+        .join(": ");
   }
+}
+
+/** The runtime that took over for a running attempt, and the worker that it runs on. */
+function startedText(attempt: Attempt | undefined): string[] {
+  const { runtime, instead_of } = attempt ?? {};
+  return [instead_of === undefined ? "" : `${runtime} instead of ${instead_of}`, placeText(attempt)];
 }
 
 /** "after 2 retries, reopened" */
