@@ -54,6 +54,22 @@ test.concurrent("a runtime of the project is used only with consent", () =>
     expect(run.code, run.stderr).toBe(0);
   }));
 
+test.concurrent("before a runtime of the project is used, it is told what that gets and sets", () =>
+  withProcesses(async (project) => {
+    plan(project);
+    describeIn(project, ".maestro/runtimes");
+    const greedy = {
+      ...JSON.parse(description),
+      credentials: ["DEPLOY_KEY"],
+      environment: { LD_PRELOAD: "./hook.so" },
+    };
+    project.write(".maestro/runtimes/greeter.json", JSON.stringify(greedy));
+    const refused = await maestro(project, [...words, "--runtime", "greeter"], env);
+    expect(refused.code).toBe(NEEDS_A_PERSON);
+    expect(refused.stderr).toContain("gets your DEPLOY_KEY");
+    expect(refused.stderr).toContain("sets LD_PRELOAD=./hook.so");
+  }));
+
 test.concurrent("a described runtime takes over from a program that is missing", () =>
   withProcesses(async (project) => {
     plan(project);
@@ -93,6 +109,30 @@ test.concurrent("is shown with what it can hold, and proved by a small task only
     expect(project.list().filter((name) => !name.startsWith(".home"))).toEqual([]);
   }));
 
+test.concurrent("a check is of the program that was named, whatever the settings say about runs", () =>
+  withProcesses(async (project) => {
+    describeIn(project, ".home/.config/maestro/runtimes");
+    const twin = { ...JSON.parse(description), name: "twin", environment: { GREETER_KEY: "x" } };
+    project.write(".home/.config/maestro/runtimes/twin.json", JSON.stringify(twin));
+    const { GREETER_KEY: _, ...withoutKey } = env;
+    const forRuns = { ...withoutKey, MAESTRO_RUNTIMES: "coder=twin", MAESTRO_SANDBOX: "true" };
+    const failed = await maestro(project, ["runtimes", "greeter", "--check"], forRuns);
+    expect([failed.code, failed.stdout]).toEqual([
+      1,
+      expect.stringContaining("check FAILED: greeter could not sign in"),
+    ]);
+    const others = { ...forRuns, MAESTRO_RUNTIMES: "*=greeter" };
+    expect(await maestro(project, ["runtimes", "twin", "--check"], others)).toMatchObject({ code: 0 });
+  }));
+
+test.concurrent("a check fails for a program that is named and not installed, and not for one that is not named", () =>
+  withProcesses(async (project) => {
+    const nothing = { ...env, PATH: "/nowhere" };
+    const named = await maestro(project, ["runtimes", "pi", "--check"], nothing);
+    expect([named.code, named.stdout]).toEqual([1, expect.stringContaining("check not checked: it is not installed")]);
+    expect((await maestro(project, ["runtimes", "--check"], nothing)).code).toBe(0);
+  }));
+
 test.concurrent("a runtime without a sign-in is replaced by the next one, and no retry is counted", () =>
   withProcesses(async (project) => {
     plan(project);
@@ -108,6 +148,8 @@ test.concurrent("a runtime without a sign-in is replaced by the next one, and no
     const chosen = { ...withoutKey, MAESTRO_MAX_RETRIES: "0" };
     const run = await maestro(project, [...words, "--keep-open", "--runtime", "greeter", "--fallback", "twin"], chosen);
     expect(run.code, run.stderr).toBe(0);
+    expect(`${run.stdout}${run.stderr}`).toMatch(/interrupted after .*\(attempt 1\): greeter could not sign in/);
+    expect(`${run.stdout}${run.stderr}`).toContain("started with twin instead of greeter (attempt 2)");
     const { stdout } = await commandLine(project, ["report", "--json"]);
     expect(JSON.parse(stdout).phases[0]).toMatchObject({
       ...{ status: "completed", retries: 0 },
