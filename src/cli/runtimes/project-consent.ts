@@ -3,6 +3,7 @@
 
 import { relative } from "node:path";
 import type { Described } from "../../engine/runtimes/described.ts";
+import type { Runtime } from "../../runtimes/runtime.ts";
 import { isForgettable, UserRecord } from "../../store/files/user-record.ts";
 import { oneLine } from "../../views/text/cell.ts";
 import type { Io } from "../io.ts";
@@ -29,6 +30,7 @@ export async function mayUseRuntimes(
   for (const { path, runtime } of asked) {
     const command = runtime.host === undefined ? [runtime.program, ...runtime.argv(everyTier)].join(" ") : runtime.name;
     io.err(`  ${oneLine(`${runtime.name} (${relative(io.cwd, path)}): ${command}`)}\n`);
+    for (const line of variablesOf(runtime)) io.err(`    ${oneLine(line)}\n`);
   }
   if (!io.interactive) {
     io.err(
@@ -45,6 +47,17 @@ export async function mayUseRuntimes(
     io.err(`WARNING: ${error.message}\n`);
   }
   return true;
+}
+
+/** What it gets of the user's and what it sets: a variable can be a secret, or name code that every program loads. */
+function variablesOf({ credentials = [], environment, host }: Runtime): string[] {
+  // An agent behind the protocol gets what its vendor's runtime gets.
+  if (host !== undefined) return [];
+  const set = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+  return [
+    ...(credentials.length === 0 ? [] : [`gets your ${credentials.join(", ")}`]),
+    ...(set.length === 0 ? [] : [`sets ${set.join(", ")}`]),
+  ];
 }
 
 function agreedTo({ text, runtime }: Described): string[] {
