@@ -53,12 +53,15 @@ export function parseDisabled(
   const wanted = [...new Set(written.map(normalizeAgentName))];
   return {
     disabled: wanted.filter((name) => names.includes(name)),
-    warnings: wanted.filter((name) => !names.includes(name)).map((name) => notAnAgent(name, names)),
+    warnings: wanted
+      .filter((name) => !names.includes(name))
+      .map((name) => notAnAgent("MAESTRO_DISABLED_AGENTS disables nothing", name, names)),
   };
 }
 
-function notAnAgent(name: string, names: readonly string[]): string {
+/** `what`: the setting, and that it has no effect. */
+export function notAnAgent(what: string, name: string, names: readonly string[]): string {
   const closest = nearest(name, names);
   const suggestion = closest === undefined ? "" : ` (did you mean "${closest}"?)`;
-  return `MAESTRO_DISABLED_AGENTS disables nothing with "${name}": it is not in agents/${suggestion}`;
+  return `${what} with "${name}": it is not in agents/${suggestion}`;
 }

@@ -58,6 +58,14 @@ test("a review by another is played by a runtime that did not play the work", ()
   expect(roleOf(castOf(others, []), phase({ review_by: "other" }, ["1"]))).toEqual(["gemini", null]);
 });
 
+test("a review by another that only the author's vendor can play is told as such", () => {
+  const isOwn = (cast: Cast, of: SessionPhase) => cast.choose(session, of, coder).isOwnReview;
+  const others = runtimes.map(({ name }) => name).filter((name) => name !== "gemini");
+  const review = phase({ review_by: "other" }, ["1"]);
+  expect([isOwn(castOf(others, []), review), isOwn(castOf([], []), review)]).toEqual([true, false]);
+  expect(isOwn(castOf(others, []), phase({}, ["1"]))).toBe(false);
+});
+
 test("a review by another goes to one that holds the reviewer's tier, and to another account", () => {
   const reviewer = { name: "code-reviewer", tier: "read-only" as const };
   const only = (...there: string[]) => runtimes.map(({ name }) => name).filter((name) => !there.includes(name));

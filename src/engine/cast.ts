@@ -32,6 +32,8 @@ export interface Role {
   player: Player;
   /** The runtime that was chosen and cannot go on; null when this is the chosen one. */
   insteadOf: string | null;
+  /** Whether another vendor was asked for and there is none: the vendor of the work reviews it. */
+  isOwnReview: boolean;
 }
 
 export class Cast {
@@ -61,28 +63,31 @@ export class Cast {
     const chosen = this.chosenFor(session, phase, agent);
     const { tier } = agent;
     const found = this.#next(chosen, tier) ?? chosen;
-    return { player: this.named(found), insteadOf: found === chosen ? null : chosen };
+    const isOwnReview = phase.plan?.review_by === "other" && this.#authors(session, phase).has(this.#vendorOf(found));
+    return { player: this.named(found), insteadOf: found === chosen ? null : chosen, isOwnReview };
   }
 
   /** What the plan, the settings and the command line name for a phase, in that order. */
   chosenFor(session: Session, phase: SessionPhase, { name, tier }: Pick<Agent, "name" | "tier">): string {
     const chosen = phase.plan?.runtime ?? this.#rules.byAgent(name);
     if (phase.plan?.review_by !== "other") return chosen;
-    const authors = new Set(
-      session.phases.flatMap((one) =>
-        phase.blocked_by.includes(one.id) ? this.#accountOf(lastAttempt(one)?.runtime) : [],
-      ),
-    );
-    const isOther = (one: string) => !authors.has(this.#accountOf(one)[0] ?? one);
+    const authors = this.#authors(session, phase);
+    const isOther = (one: string) => !authors.has(this.#vendorOf(one));
     const candidates = [chosen, ...this.#rules.fallback, ...this.#players.keys()];
     const mayReview = (one: string) => isOther(one) && !this.#spent.has(one) && this.#mayPlay(one, tier);
     return candidates.find(mayReview) ?? chosen;
   }
 
+  /** Those who did the work that a phase waits for. */
+  #authors(session: Session, { blocked_by }: SessionPhase): Set<string> {
+    const before = session.phases.filter(({ id }) => blocked_by.includes(id));
+    const played = before.flatMap((one) => lastAttempt(one)?.runtime ?? []);
+    return new Set(played.map((name) => this.#vendorOf(name)));
+  }
+
   /** An agent behind the Agent Client Protocol may be another face of a runtime: its vendor is the same. */
-  #accountOf(name: string | undefined): string[] {
-    if (name === undefined) return [];
-    return [this.#players.get(name)?.runtime.account ?? name];
+  #vendorOf(name: string): string {
+    return this.#players.get(name)?.runtime.account ?? name;
   }
 
   isSpent(name: string): boolean {

@@ -14,6 +14,10 @@ test.each([
   expect([byAgent("coder"), byAgent("tester")]).toEqual([ofCoder, ofTester]);
 });
 
+test("tells which agents the setting names, by the names of their files", () => {
+  expect(selectionOf(undefined, "*=gemini, Code_Reviewer=claude", undefined).agents).toEqual(["code-reviewer"]);
+});
+
 test("the command of an ACP agent may have blanks; such lists are separated by commas", () => {
   const make = (name: string) => (name.startsWith("acp:") ? { ...geminiRuntime, name } : undefined);
   const known = { ...builtIn, make };

@@ -9,6 +9,8 @@ export interface Selection {
   byAgent: (agent: string) => string;
   /** Whether the setting names a runtime for an agent, so that `--runtime` does not count for it. */
   isMapped: (agent: string) => boolean;
+  /** The agents that the setting names. */
+  agents: readonly string[];
   /** The runtime of every agent that has none of its own: `--model` names a model of it. */
   main: string;
   /** Those that take over, in order. */
@@ -28,6 +30,7 @@ export function selectionOf(
   return {
     byAgent: (agent) => named.get(normalizeAgentName(agent)) ?? main,
     isMapped: (agent) => named.has(normalizeAgentName(agent)) || named.has("*"),
+    agents: [...named.keys()].filter((agent) => agent !== "*"),
     main,
     fallback: listed(fallback ?? "").map((name) => runtimeNamed(name, "--fallback", known).name),
   };

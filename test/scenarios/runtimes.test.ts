@@ -18,6 +18,13 @@ const report = `## Task Report
 - Files Deleted: none
 - Validation: pass
 - Summary: Done
+
+## Downstream Context
+- Key Interfaces Introduced: none
+- Patterns Established: none
+- Integration Points: none
+- Assumptions: none
+- Warnings: none
 `;
 
 /** Programs that print what the real ones print, and write the file of their phase. */
@@ -77,6 +84,19 @@ describe("a run with several runtimes", () => {
       const run = await maestro(project, ["run", planPath, ...quick, ...words], env);
       expect(run.code, run.stderr).toBe(0);
       expect(started(project)).toEqual([{ phase: "1", runtime: "codex", instead_of: "claude" }]);
+      expect(run.stderr).toContain("started with codex instead of claude (attempt 1)");
+    }));
+
+  test("says that it chooses nothing for an agent that does not exist, and that a reviewer is not of another vendor", () =>
+    withProcesses(async (project) => {
+      const review = { id: 2, agent: "code-reviewer", review_by: "other" as const, blocked_by: [1] };
+      project.write(planPath, planText([{ id: 1 }, review]));
+      install(project, "codex");
+      const env = { PATH: `${project.path}/.bin:/usr/bin:/bin`, MAESTRO_RUNTIMES: "*=codex, codr=claude" };
+      const words = ["--mode", "sequential", "--isolation", "none"];
+      const run = await maestro(project, ["run", planPath, ...quick, ...words], env);
+      expect(run.stderr).toContain('MAESTRO_RUNTIMES chooses nothing with "codr"');
+      expect(run.stderr).toContain("note: Phase 2 asks for a review by another vendor; codex reviews its own work");
     }));
 
   test("plays each phase with its own, at once, and merges their work", () =>

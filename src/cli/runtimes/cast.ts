@@ -2,7 +2,8 @@
 // an agent it would play.
 
 import { join } from "node:path";
-import type { Agent } from "../../agents/roster.ts";
+import { notAnAgent } from "../../agents/resolve.ts";
+import { type Agent, agentFileNames, type Roster } from "../../agents/roster.ts";
 import { Cast, type CastRules, type Player } from "../../engine/cast.ts";
 import type { Described } from "../../engine/runtimes/described.ts";
 import { MaestroError } from "../../errors.ts";
@@ -87,7 +88,9 @@ export function chosenRuntimes(
   const known = repertoireOf(io);
   const selection = selectionOf(runtime, settings.values.MAESTRO_RUNTIMES, fallback, known);
   const allowsUnheld = (flags.sandbox ?? settings.values.MAESTRO_SANDBOX) || flags.allowUnheld === true;
-  const agents = new Map(rosterOf(io).agents.map((agent) => [agent.name, agent]));
+  const roster = rosterOf(io);
+  warnOfStrangers(io, selection, roster);
+  const agents = new Map(roster.agents.map((agent) => [agent.name, agent]));
   const byUser = new Set(known.made.keys());
   const used = runtimesOf(phases, agents, selection, { allowsUnheld, known });
   const named = new Set([...used.map(({ name }) => name), ...selection.fallback]);
@@ -101,6 +104,14 @@ export function chosenRuntimes(
   const leftOut = new Set(projects.map((one) => one.runtime).filter(({ name }) => !named.has(name)));
   const players = [...known.all.filter((one) => !leftOut.has(one)), ...known.made.values()];
   return { selection, allowsUnheld, used, fromProject, players };
+}
+
+/** A misspelt agent would get the default runtime, and its user would not know. */
+function warnOfStrangers(io: Io, { agents }: Selection, roster: Roster): void {
+  const names = agentFileNames(roster);
+  for (const agent of agents.filter((one) => roster.exists && !names.includes(one))) {
+    io.err(`WARNING: ${notAnAgent("MAESTRO_RUNTIMES chooses nothing", agent, names)}\n`);
+  }
 }
 
 /** What the settings say without the command line. */

@@ -2,6 +2,7 @@
 
 import { attemptPolicy } from "../../agents/policies.ts";
 import { brokenText } from "../../agents/resolve.ts";
+import type { Agent } from "../../agents/roster.ts";
 import type { Tier } from "../../agents/tiers.ts";
 import type { Amounts } from "../../amounts.ts";
 import { randomHex } from "../../disk/durable.ts";
@@ -13,7 +14,8 @@ import { complaintIn } from "../../runtimes/complaint.ts";
 import type { Ending, Killed, Outcome, Runtime } from "../../runtimes/runtime.ts";
 import { decideStart, nextAttempt, type Rules } from "../../session/decide/attempt.ts";
 import { attemptPlaced } from "../../session/decide/facts.ts";
-import { requirePhase, requireSession } from "../../session/decide/operation.ts";
+import { decideNote, requirePhase, requireSession } from "../../session/decide/operation.ts";
+import type { SessionEvent } from "../../session/events.ts";
 import { hasDependents, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import { MAX_READ_STDOUT, MAX_STDOUT_BYTES } from "../../store/files/batch.ts";
 import { geminiHome } from "../../store/files/gemini-home.ts";
@@ -21,7 +23,7 @@ import { hashFiles } from "../../store/files/project-files.ts";
 import type { Update } from "../../store/session-store.ts";
 import { stripControls } from "../../text.ts";
 import { isOver, METER_MS, reserve } from "../budget.ts";
-import { modelOfRole, type Player } from "../cast.ts";
+import { modelOfRole, type Player, type Role } from "../cast.ts";
 import type { Ground } from "../isolation.ts";
 import type { Exit } from "../process/supervisor.ts";
 import { RUN_MARKER } from "../process/tree.ts";
@@ -79,7 +81,8 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
     const session = requireSession(current);
     const phase = requirePhase(session, id);
     const agent = agentOf(context, phase);
-    const { player, insteadOf } = context.cast.choose(session, phase, agent);
+    const role = context.cast.choose(session, phase, agent);
+    const { player, insteadOf } = role;
     const { runtime } = player;
     const next = nextAttempt(phase);
     const worktree = worktreeName(context, session, phase);
@@ -94,7 +97,7 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
     });
     const prompt = runtime.payload(context.redact(built));
     const timeoutMs = phase.timeout_ms ?? limits.timeoutMs;
-    const model = modelOfRole(context, phase, agent, { player, insteadOf });
+    const model = modelOfRole(context, phase, agent, role);
     const reservation = reserve(context, session, phase);
     const reserved = reservation.kind === "reserved" ? reservation.amounts : undefined;
     const remote = context.remote?.takes(phase) ?? false;
@@ -114,11 +117,22 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
     const { name: agentName, tier } = agent;
     const made = { phase: id, prompt, player, model, tier, agent: agentName, timeoutMs, reserved, worktree, remote };
     const result = { ...made, ...next };
-    const events = decideStart(session, id, start, rulesOf(context));
+    const events = [
+      ...ownReviewNote(session, phase, agent, role),
+      ...decideStart(session, id, start, rulesOf(context)),
+    ];
     // Nothing of a listing is recorded, so the place is known now and needs no record of its own.
     if (!isPlacedLater(context)) events.push(attemptPlaced({ phase: id, attempt: next.attempt, worktree, base: null }));
     return { events, result };
   });
+}
+
+/** Says once that the plan's wish for a reviewer of another vendor cannot be met. */
+function ownReviewNote(session: Session, phase: SessionPhase, { name, tier }: Agent, role: Role): SessionEvent[] {
+  if (!role.isOwnReview || phase.attempts.length > 0) return [];
+  const { name: runtime } = role.player.runtime;
+  const text = `Phase ${phase.id} asks for a review by another vendor; ${runtime} reviews its own work, because no other runtime here can play ${name} (${tier}).`;
+  return decideNote(session, text, phase.id, name);
 }
 
 /** What starting an attempt needs: of an engine, or of a worker that runs an attempt for one. */
