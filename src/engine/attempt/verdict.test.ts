@@ -259,6 +259,7 @@ describe("the next step", () => {
     ["an incomplete hand-off", { reason: "handoff_incomplete", errorType: "validation" }, {}, "retry"],
     ["a file conflict", { errorType: "file_conflict" }, {}, "escalate"],
     ["no credentials", { errorType: "auth" }, {}, "escalate"],
+    ["a missing program", { reason: "not_found" }, {}, "escalate"],
     ["a quota, retries left", { kind: "quota", errorType: "quota" }, {}, "wait"],
     ["a quota, none left", { kind: "quota", errorType: "quota" }, { retries: 2 }, "wait"],
     ["an interruption", { kind: "interrupted" }, { retries: 2 }, "wait"],

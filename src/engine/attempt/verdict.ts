@@ -27,8 +27,9 @@ type NextStep =
 
 export function stepAfter(session: Session, phase: SessionPhase, verdict: Shortfall, maxRetries: number): NextStep {
   if (verdict.kind === "quota" || verdict.kind === "interrupted") return "wait";
-  // Another attempt would overwrite another author's changes, or be rejected again for missing credentials.
+  // Another attempt would overwrite another author's changes, or be rejected again for missing credentials or a missing program.
   if (verdict.errorType === "file_conflict" || verdict.errorType === "auth") return "escalate";
+  if (verdict.reason === "not_found") return "escalate";
   // One retry with twice the time; a second timeout is for the user to judge (decision C40).
   const hasTimedOut = phase.attempts.some(({ result }) => result?.outcome === "timeout");
   if (verdict.kind === "timeout" && hasTimedOut) return "escalate";
