@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { claudeRuntime } from "./claude/claude.ts";
 import { codexRuntime } from "./codex/codex.ts";
+import { copilotRuntime } from "./copilot/copilot.ts";
 import { noProgress, type Runtime } from "./runtime.ts";
 
 const lines = (...events: object[]) => `${events.map((event) => JSON.stringify(event)).join("\n")}\n`;
@@ -35,6 +36,16 @@ describe("a stream of events is judged the same way for every runtime", () => {
     const { kind, text } = ended(runtime, `a line of noise\n${stdout}`);
     expect([kind, text.trim()]).toEqual(["success", "Done."]);
   });
+
+  test.each(["Added authentication: a wrong key gets 401.", "The tests fail with 429, rate limit exceeded."])(
+    "does not take what an agent wrote for an error of its program: %s",
+    (content) => {
+      const stdout = lines({ type: "assistant.message", data: { content } }, { type: "result", exitCode: 1 });
+      const { kind, reason, message } = ended(copilotRuntime, stdout, 1);
+      expect({ kind, reason }).toEqual({ kind: "failure", reason: "error" });
+      expect(message).toContain(content);
+    },
+  );
 
   test("tokens are those that are billed: cached ones are input, and each model counts", () => {
     expect(ended(claudeRuntime, lines(claude.good)).usage).toEqual([

@@ -170,9 +170,11 @@ export function streamJudge(facts: StreamFacts): (ending: Ending) => Outcome {
 }
 
 function shortfall(facts: StreamFacts, ending: Ending, { text, end, problems, isStream }: Folded): Shortcoming {
-  const problem = problems.at(-1) ?? (end?.isGood === false ? text.trim() : "");
+  const problem = problems.at(-1) ?? "";
   // Before its first event a program may print a plain complaint on either stream.
-  const detail = problem || lastWords(ending) || (isStream ? "" : lastWords({ ...ending, stderr: ending.stdout }));
+  const complaint = problem || lastWords(ending) || (isStream ? "" : lastWords({ ...ending, stderr: ending.stdout }));
+  // What the agent wrote is shown, and not judged: it may be about a login or a quota of the project.
+  const detail = complaint || (end?.isGood === false ? text.trim() : "");
   const isQuota = problem === "" ? quotaSign(ending.stderr.slice(-TAIL)) !== null : isQuotaText(problem);
   if (isQuota) return quotaJudgement(ending, problem, detail);
   const { label } = facts;
@@ -184,8 +186,8 @@ function shortfall(facts: StreamFacts, ending: Ending, { text, end, problems, is
   });
   if (ending.exitCode === 127) return fail("not_found", "The program was not found", "Check PATH.");
   if (ending.exitCode === 126) return fail("not_executable", "The program cannot be executed");
-  if (authSigns.test(detail)) return fail("auth", `${label} could not sign in`, facts.signIn, "auth");
-  const known = facts.meanings?.find(({ sign }) => sign.test(detail));
+  if (authSigns.test(complaint)) return fail("auth", `${label} could not sign in`, facts.signIn, "auth");
+  const known = facts.meanings?.find(({ sign }) => sign.test(complaint));
   if (known !== undefined) return fail(known.reason, known.what, known.advice);
   if (/\b5\d\d\b|overloaded|internal server error/i.test(problem)) {
     return fail("server_error", "The provider failed", "Try again later.");
