@@ -87,6 +87,20 @@ describe("a run with several runtimes", () => {
       expect(run.stderr).toContain("started with codex instead of claude (attempt 1)");
     }));
 
+  test("is refused by run and by validate when the plan names a runtime that does not exist", () =>
+    withProcesses(async (project) => {
+      project.write(planPath, planText([{ id: 1, runtime: "claud" }]));
+      for (const words of [
+        ["run", planPath, "--yes"],
+        ["validate", planPath],
+        ["validate", planPath, "--json"],
+      ]) {
+        const { code, stderr } = await commandLine(project, words);
+        expect([code, stderr]).toEqual([2, expect.stringContaining('Unknown runtime "claud" (phase 1 of the plan)')]);
+        expect(stderr).toContain("The runtimes are gemini, claude, codex");
+      }
+    }));
+
   test("says that it chooses nothing for an agent that does not exist, and that a reviewer is not of another vendor", () =>
     withProcesses(async (project) => {
       const review = { id: 2, agent: "code-reviewer", review_by: "other" as const, blocked_by: [1] };

@@ -20,6 +20,7 @@ import { refuseInsideAttempt } from "../inside-attempt.ts";
 import { type Io, printJson } from "../io.ts";
 import { pricesOf } from "../prices.ts";
 import { duration, engineSettings } from "../run/engine-options.ts";
+import { requireKnownRuntimes } from "../runtimes/cast.ts";
 import { mayRunCommands } from "./commands-consent.ts";
 
 export interface ValidateFlags {
@@ -37,7 +38,11 @@ export async function validate(io: Io, path: string, flags: ValidateFlags): Prom
   const settings = settingsOf(io);
   const checked = await validateFile(io, settings, path);
   const plan = checked.report.plan ?? checked.report.mergeable;
-  if (plan === undefined || !(flags.baseline || flags.write)) return tell(io, settings, path, checked.report, flags);
+  if (plan === undefined || !(flags.baseline || flags.write)) {
+    const code = tell(io, settings, path, checked.report, flags);
+    requireKnownRuntimes(io, plan?.phases ?? []);
+    return code;
+  }
   refuseInsideAttempt(io);
   let baseline: BaselineCommand[] | undefined;
   if (flags.baseline) {
@@ -48,6 +53,7 @@ export async function validate(io: Io, path: string, flags: ValidateFlags): Prom
   const { report, bytes } = await validateFile(io, settings, path, baseline);
   const code = tell(io, settings, path, report, flags, baseline);
   if (flags.write) write(io, settings, path, { report, plan, bytes, baseline });
+  requireKnownRuntimes(io, plan.phases);
   return code;
 }
 

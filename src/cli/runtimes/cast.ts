@@ -106,6 +106,16 @@ export function chosenRuntimes(
   return { selection, allowsUnheld, used, fromProject, players };
 }
 
+/** Throws for a phase with a runtime that does not exist here; a plan's own text says nothing about it. */
+export function requireKnownRuntimes(io: Io, phases: readonly Played[]): void {
+  const known = repertoireOf(io);
+  for (const { id, runtime } of phases) {
+    if (runtime !== undefined) runtimeNamed(runtime, whereInPlan(id), known);
+  }
+}
+
+const whereInPlan = (id: string) => `phase ${id} of the plan`;
+
 /** A misspelt agent would get the default runtime, and its user would not know. */
 function warnOfStrangers(io: Io, { agents }: Selection, roster: Roster): void {
   const names = agentFileNames(roster);
@@ -147,7 +157,7 @@ function runtimesOf(
     const runtime =
       named === undefined
         ? runtimeNamed(selection.byAgent(agent), "--runtime", known)
-        : runtimeNamed(named, `phase ${id} of the plan`, known);
+        : runtimeNamed(named, whereInPlan(id), known);
     used.add(runtime);
     const tier = agents.get(agent)?.tier;
     if (tier === undefined || allowsUnheld || runtime.capabilities.tiers.includes(tier)) continue;
