@@ -172,8 +172,8 @@ test.each(["read-only", "read-shell", "read-write", "full"] as const)(
     expect([/edit,write/.test(pi), /bash/.test(pi)]).toEqual([mayWrite, mayRun]);
     const qwen = qwenRuntime.argv({ ...spec, tier }).join(" ");
     expect([!/write_file,edit/.test(qwen), !/run_shell_command,monitor/.test(qwen)]).toEqual([mayWrite, mayRun]);
-    const opencode = opencodeRuntime.tierEnvironment?.(tier).OPENCODE_PERMISSION ?? "";
-    expect([!/"edit":"deny"/.test(opencode), !/"bash":"deny"/.test(opencode)]).toEqual([mayWrite, mayRun]);
+    const opencode = opencodeRuntime.tierEnvironment?.(tier).OPENCODE_PERMISSION ?? '"edit":"allow","bash":"allow"';
+    expect([/"edit":"allow"/.test(opencode), /"bash":"allow"/.test(opencode)]).toEqual([mayWrite, mayRun]);
     const copilot = copilotRuntime.argv({ ...spec, tier });
     expect([!copilot.includes("--deny-tool=write"), !copilot.includes("--deny-tool=shell")]).toEqual([
       mayWrite,

@@ -104,6 +104,7 @@ export const codexRuntime: Runtime = {
     atOnce: null,
     limits: [
       "cannot write without a shell, so read-write is not held",
+      "starts the servers of the user's config.toml in every tier, outside of its sandbox",
       "its sandbox fails when CODEX_HOME is below the directory for temporary files",
     ],
   },

@@ -14,13 +14,21 @@ import {
 import { quotaSign } from "../quota.ts";
 import type { AttemptSpec, Runtime } from "../runtime.ts";
 
-/** Subagents are denied with them: they would bring tools that the tier denies. */
-const denied: Readonly<Record<Tier, readonly string[]>> = {
-  "read-only": ["edit", "bash", "task"],
-  "read-shell": ["edit", "task"],
-  "read-write": ["bash", "task"],
-  full: [],
+const reading = ["read", "glob", "grep", "list", "lsp", "webfetch", "websearch", "codesearch", "todowrite", "skill"];
+/** These are about how a tool is used. */
+const ways = ["external_directory", "doom_loop"];
+/** An allow list: subagents and the tools of the user's servers would bring what the tier denies. Null: every tool. */
+const tools: Readonly<Record<Tier, readonly string[] | null>> = {
+  "read-only": reading,
+  "read-shell": [...reading, "bash"],
+  "read-write": [...reading, "edit"],
+  full: null,
 };
+
+/** The last rule that fits counts. */
+function permissionOf(allowed: readonly string[]): string {
+  return JSON.stringify(Object.fromEntries([["*", "deny"], ...[...allowed, ...ways].map((tool) => [tool, "allow"])]));
+}
 
 const events: EventTable = {
   step_start: () => [],
@@ -85,10 +93,10 @@ export const opencodeRuntime: Runtime = {
   payload: (prompt) => prompt,
   // A project's settings may start programs, and its servers bring tools that no tier knows.
   environment: { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_PROJECT_CONFIG: "1" },
-  tierEnvironment: (tier) =>
-    denied[tier].length === 0
-      ? {}
-      : { OPENCODE_PERMISSION: JSON.stringify(Object.fromEntries(denied[tier].map((tool) => [tool, "deny"]))) },
+  tierEnvironment: (tier) => {
+    const allowed = tools[tier];
+    return allowed === null ? {} : { OPENCODE_PERMISSION: permissionOf(allowed) };
+  },
   vendor: /^OPENCODE_/,
   envFiles: [],
   pinned: [],
@@ -102,6 +110,7 @@ export const opencodeRuntime: Runtime = {
     tokens: "while it runs and at the end, without the model's name",
     atOnce: 4,
     limits: [
+      "starts the servers of the user's opencode.json in every tier; only full has their tools",
       "retries a 500 for more than a minute and prints nothing",
       "asks again without end when the provider sends garbage; the time limit stops it",
       "fails when two are the first to start in a new home at once",
