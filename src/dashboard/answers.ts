@@ -45,6 +45,8 @@ export class Answers {
   records(session: string, after: number): (answer: ServerResponse) => Promise<void> {
     const { feed } = this.#options;
     if (this.#sessions.isActive(session)) {
+      // Without it a page would show a running session as idle until the next pulse.
+      feed.readPulse();
       return (answer) => streamLive(answer, feed, after, (last) => this.#archivedLines(session, last));
     }
     const archived = this.#sessions.archived(session, after);

@@ -274,6 +274,10 @@ describe("a decision", () => {
       await withDashboard(project, [], async (dashboard) => {
         await dashboard.login();
         expect((await dashboard.post(path, skip)).status).toBe(403);
+        // A page shows the run as running from its first moment on.
+        const pulse = seen.findIndex((block) => block.startsWith("event: pulse"));
+        expect(seen[pulse]).toContain('"driven":true');
+        expect(pulse).toBeLessThan(seen.findIndex((block) => block.startsWith("event: caught")));
       });
       expect(status(project).phases[0]?.status).toBe("failed");
       await withDashboard(project, ["--control"], async (dashboard) => {
