@@ -60,7 +60,11 @@ export class Dashboard {
     const { port } = this.#options;
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", (error) =>
-        reject(new MaestroError("environment", `Cannot listen on 127.0.0.1:${port}: ${error.message}`)),
+        reject(
+          new MaestroError("environment", `Cannot listen on 127.0.0.1:${port}: ${error.message}`, {
+            hint: "Choose another --port, or leave it out: any free port is used.",
+          }),
+        ),
       );
       this.#server.listen({ host: "127.0.0.1", port, exclusive: true }, resolve);
     });

@@ -163,6 +163,11 @@ describe("a dashboard of a session (T11)", () => {
 });
 
 describe("a dashboard (T11)", () => {
+    const taken = await maestro(project, ["dashboard", "--port", String(dashboard.port)]);
+    expect([taken.code, taken.stderr]).toEqual([
+      3,
+      expect.stringMatching(/Cannot listen on .*\n.*Choose another --port/),
+    ]);
   test("lets a page in by a code that works once, and shows nothing without its token", () =>
     withProcesses(async (project) => {
       createSession(project);
