@@ -85,10 +85,16 @@ export class Answers {
       const message = 'This dashboard only reads. Start it with "maestro dashboard --control" to decide here.';
       return { status: 403, body: { error: "denied", message } };
     }
+    const { cwd, env, now, complain, feed } = this.#options;
+    // Another session may have begun since the last look; its phases have the same names.
+    feed.poll();
     if (!this.#sessions.isActive(session)) {
       return { status: 409, body: { error: "conflict", message: `Session ${session} is not the active session.` } };
     }
-    const { cwd, env, now, complain, feed } = this.#options;
+    // A conversation shows the work and approves in one breath; a page may be hours old.
+    if (approvesUnseen(input)) {
+      return { status: 409, body: { error: "usage", message: "An approval names the tree that was shown." } };
+    }
     this.#tools ??= new Toolbox({ cwd: () => cwd, env, now, complain });
     const { content, isError } = await this.#tools.call("maestro_decide", input);
     feed.poll();
@@ -98,4 +104,9 @@ export class Answers {
   close(): void {
     this.#tools?.close();
   }
+}
+
+function approvesUnseen(input: unknown): boolean {
+  const { action, tree } = (input ?? {}) as { action?: unknown; tree?: unknown };
+  return action === "approve" && tree === undefined;
 }

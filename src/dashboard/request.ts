@@ -4,7 +4,7 @@ export interface AskedRequest {
   method: string;
   /** Path and query, as sent. */
   target: string;
-  /** Node joins repeated headers; a repeated Host makes the request invalid before it comes here. */
+  /** Undefined when it is missing or repeated. */
   host: string | undefined;
   origin: string | undefined;
   fetchSite: string | undefined;

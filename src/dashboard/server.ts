@@ -105,13 +105,14 @@ export class Dashboard {
   }
 
   async #answer(request: IncomingMessage, answer: ServerResponse): Promise<void> {
-    const { headers } = request;
+    const { headers, headersDistinct } = request;
     const fetchSite = headers["sec-fetch-site"];
     const route = routeOf(
       {
         method: request.method ?? "",
         target: request.url ?? "",
-        host: headers.host,
+        // Node would take the first of several, and another program on the way perhaps the last.
+        host: headersDistinct.host?.length === 1 ? headers.host : undefined,
         origin: headers.origin,
         fetchSite: Array.isArray(fetchSite) ? fetchSite.join() : fetchSite,
         contentType: headers["content-type"],

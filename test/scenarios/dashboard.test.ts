@@ -41,6 +41,16 @@ function filesOf(project: Project): Map<string, number> {
   );
 }
 
+/** What is answered to exactly these bytes. */
+function rawAnswer(port: number, request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    const socket = createConnection({ host: "127.0.0.1", port }, () => socket.write(request));
+    socket.setEncoding("utf8").on("data", (chunk) => (answer += chunk));
+    socket.once("close", () => resolve(answer)).once("error", reject);
+  });
+}
+
 /** What an agent can try that has found the port: every path and method, with and without made-up secrets. */
 const reach = `
 import { readFileSync } from "node:fs";
@@ -89,6 +99,12 @@ describe("a dashboard of a session (T11)", () => {
       expect(decided.status, JSON.stringify(headers)).toBe(code);
     }
     expect((await dashboard.ask("/", { headers: { host: "evil.test" } })).status).toBe(403);
+    const own = `Host: 127.0.0.1:${dashboard.port}\r\n`;
+    expect(await rawAnswer(dashboard.port, `GET / HTTP/1.1\r\n${own}Connection: close\r\n\r\n`)).toMatch(
+      /^HTTP\/1.1 200 /,
+    );
+    for (const hosts of [`${own}Host: evil.test\r\n`, `Host: evil.test\r\n${own}`, own + own])
+      expect(await rawAnswer(dashboard.port, `GET / HTTP/1.1\r\n${hosts}\r\n`), hosts).toMatch(/^HTTP\/1.1 403 /);
     for (const method of ["DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"]) {
       const { status: code, headers } = await dashboard.ask("/api/sessions", { method, headers: dashboard.bearer });
       expect(code, method).toBe(405);
@@ -96,8 +112,11 @@ describe("a dashboard of a session (T11)", () => {
     }
     const form = { "content-type": "text/plain" };
     expect((await dashboard.post(`/api/sessions/${SESSION}/decisions`, {}, form)).status).toBe(415);
-    const huge = await dashboard.post("/api/login", { code: "x".repeat(70_000) });
-    expect(huge.status).toBe(413);
+    const huge = JSON.stringify({ code: "x".repeat(70_000) });
+    for (const length of [{}, { "transfer-encoding": "chunked" }]) {
+      const headers = { "content-type": "application/json", ...length };
+      expect((await dashboard.ask("/api/login", { method: "POST", headers, body: huge })).status).toBe(413);
+    }
   });
 
   test("sends every answer with the headers that keep other pages out", async () => {
@@ -144,6 +163,11 @@ describe("a dashboard of a session (T11)", () => {
       const { code, stderr } = await commandLine(project, ["dashboard", "--port", port]);
       expect([code, stderr], port).toEqual([2, expect.stringContaining("--port must be a number")]);
     }
+    const taken = await maestro(project, ["dashboard", "--port", String(dashboard.port)]);
+    expect([taken.code, taken.stderr]).toEqual([
+      3,
+      expect.stringMatching(/Cannot listen on .*\n.*Choose another --port/),
+    ]);
   });
 
   test("streams history, then what is new, from where a page left off, and reads state without changing a file", async () => {
@@ -163,11 +187,6 @@ describe("a dashboard of a session (T11)", () => {
 });
 
 describe("a dashboard (T11)", () => {
-    const taken = await maestro(project, ["dashboard", "--port", String(dashboard.port)]);
-    expect([taken.code, taken.stderr]).toEqual([
-      3,
-      expect.stringMatching(/Cannot listen on .*\n.*Choose another --port/),
-    ]);
   test("lets a page in by a code that works once, and shows nothing without its token", () =>
     withProcesses(async (project) => {
       createSession(project);
@@ -255,6 +274,10 @@ describe("a dashboard (T11)", () => {
         expect((await run.ended).code).toBe(0);
         const seen = await watched;
         expect(seen.at(-1)).toContain("event: end");
+        // A page shows the run as running from its first moment on.
+        const pulse = seen.findIndex((block) => block.startsWith("event: pulse"));
+        expect(seen[pulse]).toContain('"driven":true');
+        expect(pulse).toBeLessThan(seen.findIndex((block) => block.startsWith("event: caught")));
         expect(records(seen).map(({ seq }) => seq)).toEqual(records(seen).map((_, at) => at + 1));
         expect(records(seen).at(-1)?.type).toBe("archive.started");
         const { sessions } = JSON.parse((await dashboard.get("/api/sessions")).body);
@@ -279,10 +302,6 @@ describe("a decision", () => {
       await withDashboard(project, [], async (dashboard) => {
         await dashboard.login();
         expect((await dashboard.post(path, skip)).status).toBe(403);
-        // A page shows the run as running from its first moment on.
-        const pulse = seen.findIndex((block) => block.startsWith("event: pulse"));
-        expect(seen[pulse]).toContain('"driven":true');
-        expect(pulse).toBeLessThan(seen.findIndex((block) => block.startsWith("event: caught")));
       });
       expect(status(project).phases[0]?.status).toBe("failed");
       await withDashboard(project, ["--control"], async (dashboard) => {
@@ -292,6 +311,12 @@ describe("a decision", () => {
         expect([wrong.status, JSON.parse(wrong.body).message]).toEqual([409, expect.stringContaining("Unknown key")]);
         expect((await dashboard.post(path, { ...skip, user_decision: false })).status).toBe(409);
         expect((await dashboard.post(path, { ...skip, action: "run" })).status).toBe(409);
+        for (const body of [null, [], "skip", 1, {}]) expect((await dashboard.post(path, body)).status).toBe(409);
+        const unseen = await dashboard.post(path, { action: "approve", phase_id: "1", user_decision: true });
+        expect([unseen.status, JSON.parse(unseen.body).message]).toEqual([
+          409,
+          "An approval names the tree that was shown.",
+        ]);
         expect((await dashboard.post("/api/sessions/2020-01-01-other/decisions", skip)).status).toBe(409);
         const done = await dashboard.post(path, skip);
         expect([done.status, JSON.parse(done.body)]).toEqual([
