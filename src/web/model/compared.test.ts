@@ -53,6 +53,11 @@ describe("needs you", () => {
       "Retry with guidance: retry",
       "Abort session: abort",
     ]);
+    // Guidance that was written reaches the next attempt by either button.
+    expect(need?.answers.filter(({ asks }) => asks !== undefined).map(({ label }) => label)).toEqual([
+      "Retry",
+      "Retry with guidance",
+    ]);
   });
 
   test("binds an approval to the tree that is shown, and shows the work of every phase in it", () => {

@@ -119,7 +119,8 @@ function failedNeed(session: Session, phase: SessionPhase, maxRetries: number): 
     const timeout = "timeoutMs" in choice ? { timeout: `${Math.round((choice.timeoutMs ?? 0) / 1000)}s` } : {};
     if (choice.kind === "adjust")
       return { label: "Retry with guidance", action: "retry", phase: id, asks: "guidance", ...timeout };
-    return { label: "timeout" in timeout ? "Retry with more time" : "Retry", action: "retry", phase: id, ...timeout };
+    const label = "timeout" in timeout ? "Retry with more time" : "Retry";
+    return { label, action: "retry", phase: id, asks: "maybe", ...timeout };
   });
   return {
     key: `failed ${id} ${phase.attempts.length} ${phase.retry_count}`,
