@@ -68,6 +68,22 @@ test("says that a phase which runs alone waits for the others, and the others fo
   expect(why("1", [phase("1"), alone], started("2"))?.text).toBe("Phase 2 runs alone.");
 });
 
+test("never says that slots are taken when nothing runs", () => {
+  const idle = why("2", [phase("1"), phase("2")], [], { now, slots: 1, isDriven: false });
+  expect(idle?.text).toBe(
+    'Of the phases that can start, those with a longer path to the end start first. No engine is running. Continue with "maestro resume".',
+  );
+});
+
+test("says that the budget is spent", () => {
+  const amounts = { wanted: { usd: 1 }, spent: { usd: 5 }, proposed: { usd: 6 } };
+  const spent: Timed = [10, { type: "session.budget_spent", phase: "2" as never, ...amounts }];
+  const set: Timed = [0, { type: "session.budget_set", budget: { usd: 5 }, before: { usd: 0 } }];
+  expect(why("2", [phase("1"), phase("2")], [set, spent])?.text).toBe(
+    "The budget is spent: you decide whether it is raised.",
+  );
+});
+
 test("says what a failed phase and a ready phase without an engine wait for", () => {
   const failed = [...started("1"), end(4, "1", 3, { outcome: "failure" as const }), ...fails(5, "1", "runtime", "no")];
   expect(why("1", [phase("1"), phase("2")], failed)?.kind).toBe("user");

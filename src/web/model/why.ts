@@ -83,6 +83,7 @@ function heldBack(session: Session, phase: SessionPhase, moment: WhyMoment): Rea
     const left = durationText(until - moment.now);
     return reason("quota", `The provider's quota is exhausted until ${clockTime(new Date(until))} (${left}).`);
   }
+  if (session.budget_spent !== null) return reason("user", "The budget is spent: you decide whether it is raised.");
   const slots = slotsOf(session, moment);
   const { actions } = schedule(
     session,
@@ -99,6 +100,13 @@ function heldBack(session: Session, phase: SessionPhase, moment: WhyMoment): Rea
   if (alone !== undefined) return reason("alone", `Phase ${alone} runs alone.`, [alone]);
   if (session.review === "batch" && barrierOf(session).depth < Number.POSITIVE_INFINITY && live.size < slots) {
     return reason("review", "Earlier batches are not reviewed yet.");
+  }
+  if (live.size === 0) {
+    const idle = moment.isDriven ? "" : ' No engine is running. Continue with "maestro resume".';
+    return reason(
+      moment.isDriven ? "slots" : "engine",
+      `Of the phases that can start, those with a longer path to the end start first.${idle}`,
+    );
   }
   const all = slots === Number.POSITIVE_INFINITY ? "" : ` (${live.size} of ${slots})`;
   return reason("slots", `All slots are taken${all}; phases with a longer path to the end start first.`, [...live]);
