@@ -8,7 +8,7 @@ import type { Attempt } from "../session/session.ts";
 import type { Environment } from "../setting-layers.ts";
 import { Batch, batchPath, MAX_READ_STDOUT } from "../store/files/batch.ts";
 import type { StateLocation } from "../store/location.ts";
-import type { LogPart } from "./request.ts";
+import type { LogPart } from "../web/model/route.ts";
 
 /** Of one answer. */
 const CHUNK_BYTES = 1024 * 1024;

@@ -1,5 +1,7 @@
 // Which requests the server answers at all, before it looks at what they ask for. Everything that is not named here is denied. Pure.
 
+import { type LogPart, logParts } from "../web/model/route.ts";
+
 export interface AskedRequest {
   method: string;
   /** Path and query, as sent. */
@@ -24,9 +26,6 @@ export type AskedRoute =
   | { kind: "log"; session: string; phase: string; attempt: number; part: LogPart; from: number }
   | { kind: "prompt" | "diff"; session: string; phase: string; attempt: number }
   | { kind: "decisions"; session: string };
-
-const logParts = ["output", "errors", "validation"] as const;
-export type LogPart = (typeof logParts)[number];
 
 const MAX_TARGET = 2_000;
 

@@ -244,6 +244,25 @@ describe("the page of a project", () => {
     try {
       await evil.goto(`http://127.0.0.1:${port}/`);
       const skip = JSON.stringify({ action: "skip", phase_id: "1", user_decision: true });
+  test("opens a line of a long log by its address, in the part of the output that it names", async (context) => {
+    const { page, faults } = await loggedIn(context);
+    const log = `.gemini/parallel/${SESSION}-2/results/coder.p1-1.log`;
+    project.write(
+      log,
+      Array.from({ length: 40_000 }, (_, at) => `line ${at + 1} of a log that comes in parts\n`).join(""),
+    );
+    await goTo(page, `#/${SESSION}-2/timeline?phase=1&tab=log&part=errors&line=39000`);
+    await page.locator(".log-line.marked", { hasText: "line 39000 of" }).waitFor();
+    expect(await page.getByLabel("Which output").inputValue()).toBe("errors");
+    await page.getByRole("button", { name: "Link to line 39002" }).click();
+    await page.locator(".log-line.marked", { hasText: "line 39002 of" }).waitFor();
+    expect(await page.evaluate("location.hash")).toContain("tab=log&part=errors");
+    await page.getByLabel("Which output").selectOption("output");
+    await page.locator(".log-lines").waitFor({ state: "detached" });
+    await goTo(page, `#/${SESSION}-2/timeline`);
+    expect(faults).toEqual([]);
+  });
+
       const tried = await evil.evaluate<string[]>(`(async () => {
               const path = "${target}/api/sessions/${SESSION}-2/decisions";
               const body = ${JSON.stringify(skip)};

@@ -284,6 +284,7 @@ describe("the address of a place", () => {
       phase: "3",
       attempt: 2,
       tab: "log" as const,
+      part: "errors" as const,
       line: 14,
       seq: 120,
     };

@@ -1,9 +1,11 @@
-// The address of a place on the page, in the fragment: #/<session>/<view>?phase=3&attempt=2&tab=log&line=14&seq=120. Pure.
+// The address of a place on the page, in the fragment: #/<session>/<view>?phase=3&attempt=2&tab=log&part=errors&line=14&seq=120. Pure.
 
 export const pageViews = ["needs", "timeline", "graph", "history", "whatif"] as const;
 export type ViewName = (typeof pageViews)[number];
 export const phaseTabs = ["overview", "log", "diff", "prompt"] as const;
 export type PhaseTab = (typeof phaseTabs)[number];
+export const logParts = ["output", "errors", "validation"] as const;
+export type LogPart = (typeof logParts)[number];
 
 export interface Route {
   session: string | null;
@@ -11,6 +13,8 @@ export interface Route {
   phase: string | null;
   attempt: number | null;
   tab: PhaseTab;
+  /** Of the log. */
+  part: LogPart;
   line: number | null;
   /** The record up to which the page shows the session; null: all of them, live. */
   seq: number | null;
@@ -24,6 +28,7 @@ export const home: Route = {
   phase: null,
   attempt: null,
   tab: "overview",
+  part: "output",
   line: null,
   seq: null,
   with: null,
@@ -41,6 +46,7 @@ export function readRoute(fragment: string): Route {
     phase: fields.get("phase"),
     attempt: numberOf(fields.get("attempt")),
     tab: phaseTabs.find((one) => one === fields.get("tab")) ?? home.tab,
+    part: logParts.find((one) => one === fields.get("part")) ?? home.part,
     line: numberOf(fields.get("line")),
     seq: numberOf(fields.get("seq")),
     with: fields.get("with"),
@@ -54,6 +60,7 @@ export function routeText(route: Route): string {
     if (value !== null) fields.set(key, String(value));
   }
   if (route.phase !== null && route.tab !== home.tab) fields.set("tab", route.tab);
+  if (route.phase !== null && route.tab === "log" && route.part !== home.part) fields.set("part", route.part);
   const query = fields.toString();
   return `#/${encodeURIComponent(route.session ?? "")}/${route.view}${query === "" ? "" : `?${query}`}`;
 }

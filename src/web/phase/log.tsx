@@ -1,22 +1,21 @@
 // The log of an attempt: followed while it grows, searched, copied and saved as a whole. Its text comes from an agent: text nodes only.
 
-import { type Signal, signal, useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { attemptPath, getText } from "../app/api.ts";
 import { frame, go, route, sessionId } from "../app/state.ts";
 import { styledLine } from "../model/ansi.ts";
 import { LogText } from "../model/log-text.ts";
+import { type LogPart, logParts } from "../model/route.ts";
 import { copy, download, Rows } from "../view/parts.tsx";
 
 const POLL_MS = 700;
 const LINE_HEIGHT = 18;
 const MAX_HITS = 10_000;
-const parts = ["output", "errors", "validation"] as const;
-type Part = (typeof parts)[number];
-const part = signal<Part>("output");
 
 export function LogOf({ phase, attempt }: { phase: string; attempt: number }) {
-  const log = useMemo(() => new LogText(), [part.value]);
+  const { part } = route.value;
+  const log = useMemo(() => new LogText(), [part]);
   const changes = useSignal(0);
   const query = useSignal("");
   const hit = useSignal(0);
@@ -27,7 +26,7 @@ export function LogOf({ phase, attempt }: { phase: string; attempt: number }) {
     const stop = new AbortController();
     changes.value = 0;
     problem.value = "";
-    void follow(log, pathOf(session, phase, attempt), stop.signal, () => {
+    void follow(log, pathOf(session, phase, attempt, part), stop.signal, () => {
       changes.value += 1;
     }).then((error) => {
       if (!stop.signal.aborted) problem.value = error;
@@ -42,9 +41,7 @@ export function LogOf({ phase, attempt }: { phase: string; attempt: number }) {
     <div class="log">
       <LogTools log={log} name={`phase-${phase}-attempt-${attempt}`} query={query} hit={hit} hits={hits} />
       {log.lines === 0 ? (
-        <p class="empty">
-          {problem.value || (isRunning(phase, attempt) ? "Nothing is printed yet." : "Nothing was printed.")}
-        </p>
+        <p class="empty">{problem.value || (isRunning(phase, attempt) ? `No ${part} yet.` : `No ${part} recorded.`)}</p>
       ) : (
         <Rows
           class="log-lines"
@@ -74,6 +71,7 @@ interface LogToolsProps {
 }
 
 function LogTools({ log, name, query, hit, hits }: LogToolsProps) {
+  const { part } = route.value;
   const move = (by: number) => {
     if (hits.length > 0) hit.value = (hit.value + by + hits.length) % hits.length;
   };
@@ -81,10 +79,10 @@ function LogTools({ log, name, query, hit, hits }: LogToolsProps) {
     <div class="tools">
       <select
         aria-label="Which output"
-        value={part.value}
-        onChange={({ currentTarget }) => (part.value = currentTarget.value as Part)}
+        value={part}
+        onChange={({ currentTarget }) => go({ part: currentTarget.value as LogPart, line: null }, true)}
       >
-        {parts.map((one) => (
+        {logParts.map((one) => (
           <option key={one} value={one}>
             {one}
           </option>
@@ -114,7 +112,7 @@ function LogTools({ log, name, query, hit, hits }: LogToolsProps) {
       <button type="button" onClick={() => copy("The log", log.parts().join(""))}>
         Copy
       </button>
-      <button type="button" onClick={() => download(`${name}-${part.value}.log`, log.parts())}>
+      <button type="button" onClick={() => download(`${name}-${part}.log`, log.parts())}>
         Download
       </button>
     </div>
@@ -144,8 +142,8 @@ function Line({ log, at, isMarked }: { log: LogText; at: number; isMarked: boole
   );
 }
 
-function pathOf(session: string | null, phase: string, attempt: number): string {
-  return `${attemptPath(session ?? "", phase, attempt, "log")}?part=${part.value}`;
+function pathOf(session: string | null, phase: string, attempt: number, part: LogPart): string {
+  return `${attemptPath(session ?? "", phase, attempt, "log")}?part=${part}`;
 }
 
 /** Reads what is there, then what is new, until the attempt has ended or the panel is closed. Returns why it cannot be read, or "". */

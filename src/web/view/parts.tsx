@@ -75,11 +75,12 @@ export function Rows({
   }, []);
   useLayoutEffect(() => {
     const element = box.current;
-    if (element === null || target === null) return;
+    if (element === null || target === null || target >= count) return;
     const at = target * height * scale;
     const isSeen = at >= element.scrollTop && at <= element.scrollTop + element.clientHeight - 2 * height;
     if (!isSeen) element.scrollTop = Math.max(0, at - element.clientHeight / 3);
-  }, [target, count === 0]);
+    // Of a long log the row may come later than the first ones.
+  }, [target, target !== null && target < count]);
   useLayoutEffect(() => {
     const element = box.current;
     if (element !== null && isFollowing) element.scrollTop = element.scrollHeight;
