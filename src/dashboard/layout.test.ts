@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { processorMs } from "../../test/support/timed.ts";
+import { layoutFor } from "../web/model/layers.ts";
 import { layoutOf } from "./layout.ts";
 
 const chain = (count: number, width: number) =>
@@ -31,4 +32,17 @@ test("lays out three thousand phases in less than a second", () => {
 test("draws an empty plan and one phase", () => {
   expect(layoutOf([]).nodes).toEqual([]);
   expect(layoutOf(chain(1, 1)).nodes).toHaveLength(1);
+});
+
+test("is used for its own plan alone: an earlier one, with as many phases, is laid out anew", () => {
+  const [latest, earlier] = [chain(8, 2), chain(8, 4)];
+  const given = layoutOf(latest);
+  expect(layoutFor(latest, given)).toBe(given);
+  for (const plan of [earlier, chain(5, 2)]) {
+    const made = layoutFor(plan, given);
+    expect(made.nodes).toHaveLength(plan.length);
+    expect(made.edges.map(({ from, to }) => [from, to])).toEqual(
+      layoutOf(plan).edges.map(({ from, to }) => [from, to]),
+    );
+  }
 });

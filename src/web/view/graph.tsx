@@ -6,7 +6,8 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { type PhaseState, phaseState } from "../../session/phase/phase-state.ts";
 import { findPhase, type SessionPhase } from "../../session/session.ts";
 import { critical, frame, go, layout, linkTo, route } from "../app/state.ts";
-import { stateSigns } from "../model/sign.ts";
+import { layoutFor } from "../model/layers.ts";
+import { phaseSign, type StateSign } from "../model/sign.ts";
 import type { Layout } from "../model/wire.ts";
 
 /** A part of a layout; another layout starts with all of it. */
@@ -24,6 +25,21 @@ const MAX_STATE = 29;
 /** Below this size of a node on the screen, names cannot be read and are left out. */
 const READABLE = 0.45;
 const view = signal<Box | null>(null);
+/** By layout of the latest plan, and by revision: finding them costs too much for every step of a replay. */
+const layouts = new WeakMap<Layout, Map<number, Layout>>();
+
+/** The layout of the plan of this moment. */
+const shownLayout = computed(() => {
+  const latest = layout.value;
+  const session = frame.value?.session;
+  if (latest === null || session === undefined) return null;
+  const known = layouts.get(latest) ?? new Map<number, Layout>();
+  layouts.set(latest, known);
+  const found = known.get(session.revision) ?? layoutFor(session.phases, latest);
+  known.set(session.revision, found);
+  return found;
+});
+
 
 /** The phases that the selected one depends on, and those that depend on it. */
 const related = computed(() => {
@@ -49,7 +65,7 @@ function reach(start: string[], next: (id: string) => readonly string[]): Set<st
 }
 
 export function GraphView() {
-  const shown = layout.value;
+  const shown = shownLayout.value;
   const now = frame.value;
   const box = useRef<SVGSVGElement>(null);
   const size = useSignal({ width: 1000, height: 600 });
@@ -63,8 +79,6 @@ export function GraphView() {
     return () => watch.disconnect();
   }, [shown === null]);
   if (now === null || shown === null) return <p class="empty">The graph is being laid out.</p>;
-  if (shown.nodes.length !== now.session.phases.length)
-    return <p class="empty">The plan was revised later: this moment has no layout.</p>;
   const seen = view.value?.of === shown ? view.value : whole(shown, size.value);
   return (
     <div class="graph">
