@@ -1,7 +1,11 @@
 // The sign of each state: a shape, a word and a tone, so that colour alone never carries a meaning. Pure.
 
-import type { PhaseState } from "../../session/phase/phase-state.ts";
-import type { Bar } from "./timeline.ts";
+import type { AttemptOutcome } from "../../session/events.ts";
+import { type PhaseState, phaseState } from "../../session/phase/phase-state.ts";
+import { isQueued, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
+
+/** What came of an attempt. `unaccepted`: its agent reported success, and the work was not taken. */
+export type Outcome = AttemptOutcome | "running" | "queued" | "unseen" | "unaccepted";
 
 export type Tone = "good" | "bad" | "warn" | "run" | "calm" | "ask";
 
@@ -11,7 +15,7 @@ export interface StateSign {
   tone: Tone;
 }
 
-export const stateSigns: Record<PhaseState, StateSign> = {
+const stateSigns: Record<PhaseState, StateSign> = {
   waiting: { shape: "○", word: "waiting", tone: "calm" },
   ready: { shape: "◎", word: "ready", tone: "calm" },
   held: { shape: "‖", word: "held for review", tone: "ask" },
@@ -28,7 +32,17 @@ export const stateSigns: Record<PhaseState, StateSign> = {
   aborted: { shape: "■", word: "aborted", tone: "bad" },
 };
 
-export const outcomeSigns: Record<Bar["outcome"], StateSign> = {
+/** An engine works on a phase between its attempts too, but no agent does: that does not look as if it ran. */
+export function phaseSign(session: Session, phase: SessionPhase, isDriven: boolean): StateSign {
+  const state = phaseState(session, phase, isDriven);
+  const attempt = lastAttempt(phase);
+  if (state !== "running" || attempt === undefined) return stateSigns[state];
+  if (isQueued(attempt)) return outcomeSigns.queued;
+  const { result } = attempt;
+  return result === null || result.outcome === "success" ? stateSigns.running : stateSigns.to_retry;
+}
+
+export const outcomeSigns: Record<Outcome, StateSign> = {
   success: { shape: "✓", word: "succeeded", tone: "good" },
   running: { shape: "▶", word: "running", tone: "run" },
   failure: { shape: "✗", word: "failed", tone: "bad" },

@@ -11,6 +11,7 @@ import {
   runs,
   sessionOf,
 } from "../../../test/support/sample-session.ts";
+import { phaseSign } from "./sign.ts";
 import { axisOf, ticksOf, timelineOf } from "./timeline.ts";
 
 const second = (time: number) => (time - at(0).getTime()) / 1000;
@@ -121,4 +122,16 @@ describe("the axis", () => {
     expect(ticks.length).toBeLessThan(12);
     expect(ticks.filter((tick) => tick > 10 && tick < 3610)).toEqual([]);
   });
+});
+
+test("a phase between two attempts, or in the queue of the workers, does not look as if it ran", () => {
+  const word = (...more: Parameters<typeof sessionOf>[1]) => {
+    const session = sessionOf([phase("1")], [move(1, "1", "pending", "in_progress"), ...more]);
+    return session.phases.map((one) => phaseSign(session, one, true).word)[0];
+  };
+  expect(word(begin(1, "1"))).toBe("running");
+  expect(word(begin(1, "1"), end(5, "1", 4))).toBe("running");
+  expect(word(begin(1, "1"), end(5, "1", 4, { outcome: "quota" }))).toBe("to retry");
+  expect(word(begin(1, "1"), end(5, "1", 4, { outcome: "quota" }), begin(9, "1", 2))).toBe("running");
+  expect(word(begin(1, "1", 1, { remote: true }))).toBe("waits for a worker");
 });

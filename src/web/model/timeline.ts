@@ -1,17 +1,17 @@
 // The rows of the timeline: for each phase its attempts as bars with their parts, and the waits between them; and the axis, on which idle
 // time takes little room. Pure.
 
-import type { AttemptOutcome } from "../../session/events.ts";
-import { type PhaseState, phaseState, waitsFor } from "../../session/phase/phase-state.ts";
+import { waitsFor } from "../../session/phase/phase-state.ts";
 import { type Attempt, findPhase, isClosed, isQueued, type Session, type SessionPhase } from "../../session/session.ts";
 import { runningAttempt, startOf } from "../../views/report/times.ts";
+import { type Outcome, phaseSign, type StateSign } from "./sign.ts";
 import { timeOf } from "./time.ts";
 
 export type BarPart = "agent" | "validation" | "integration";
 
 export interface Bar {
   attempt: number | null;
-  outcome: AttemptOutcome | "running" | "queued" | "unseen" | "unaccepted";
+  outcome: Outcome;
   /** The worker that ran it. */
   worker?: string;
   from: number;
@@ -30,7 +30,9 @@ export interface TimelineRow {
   id: string;
   name: string;
   agent: string;
-  state: PhaseState;
+  sign: StateSign;
+  /** Why it does not run is said in its place. */
+  isOpen: boolean;
   isCritical: boolean;
   bars: Bar[];
   waits: Wait[];
@@ -71,7 +73,8 @@ function rowOf(session: Session, phase: SessionPhase, { now, isDriven, critical 
     id: phase.id,
     name: phase.name,
     agent: phase.agents[0] ?? "",
-    state: phaseState(session, phase, isDriven),
+    sign: phaseSign(session, phase, isDriven),
+    isOpen: !isClosed(phase),
     isCritical: critical.has(phase.id),
     bars,
     waits: waitsOf(session, phase, bars, now, isDriven),

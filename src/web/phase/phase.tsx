@@ -1,6 +1,5 @@
 // The panel of the selected phase: why it is where it is, its attempts, what was claimed beside what was seen, its log, diff and prompt.
 
-import { phaseState } from "../../session/phase/phase-state.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
 import { phaseTokens } from "../../views/report/spending.ts";
 import { workedMs } from "../../views/report/times.ts";
@@ -9,7 +8,7 @@ import { durationText } from "../../views/text/duration.ts";
 import { connection, type Frame, frame, go, linkTo, overview, pulse, route, selected } from "../app/state.ts";
 import { reopeningOf } from "../model/needs.ts";
 import { type PhaseTab, phaseTabs } from "../model/route.ts";
-import { stateSigns } from "../model/sign.ts";
+import { phaseSign } from "../model/sign.ts";
 import { whyOf } from "../model/why.ts";
 import { AnswerForm, mayDecide } from "../view/answer-form.tsx";
 import { Labelled, Mark } from "../view/parts.tsx";
@@ -29,7 +28,7 @@ export function PhasePanel() {
   return (
     <aside class="phase" aria-label={`Phase ${asked}`}>
       <header>
-        {phase !== null && <Mark sign={stateSigns[phaseState(now.session, phase, now.isDriven)]} />}
+        {phase !== null && <Mark sign={phaseSign(now.session, phase, now.isDriven)} />}
         <h2>
           {asked} {phase?.name}
         </h2>

@@ -3,7 +3,6 @@
 import { computed, signal, untracked, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { type PhaseState, phaseState } from "../../session/phase/phase-state.ts";
 import { findPhase, type SessionPhase } from "../../session/session.ts";
 import { critical, frame, go, layout, linkTo, route } from "../app/state.ts";
 import { layoutFor } from "../model/layers.ts";
@@ -25,6 +24,7 @@ const MAX_STATE = 29;
 /** Below this size of a node on the screen, names cannot be read and are left out. */
 const READABLE = 0.45;
 const view = signal<Box | null>(null);
+
 /** By layout of the latest plan, and by revision: finding them costs too much for every step of a replay. */
 const layouts = new WeakMap<Layout, Map<number, Layout>>();
 
@@ -39,7 +39,6 @@ const shownLayout = computed(() => {
   known.set(session.revision, found);
   return found;
 });
-
 
 /** The phases that the selected one depends on, and those that depend on it. */
 const related = computed(() => {
@@ -151,16 +150,16 @@ function Nodes({ shown, seen, scale }: { shown: Layout; seen: Box; scale: number
   return (
     <g class="nodes">
       {visible.map(({ phase, at: [x, y] }) => {
-        const state = phaseState(now.session, phase, now.isDriven);
+        const sign = phaseSign(now.session, phase, now.isDriven);
         const classes = [
           "node",
-          stateSigns[state].tone,
+          sign.tone,
           critical.value.ids.has(phase.id) ? "on-path" : "",
           route.value.phase === phase.id ? "chosen" : "",
           near === null || near.has(phase.id) ? "" : "far",
         ].join(" ");
-        const props = { phase, classes, state, x: x - width / 2, y: y - height / 2, node: shown.node, isReadable };
-        const look = `${classes} ${state} ${isReadable} ${phase.name} ${phase.agents[0]}`;
+        const props = { phase, classes, sign, x: x - width / 2, y: y - height / 2, node: shown.node, isReadable };
+        const look = `${classes} ${sign.word} ${isReadable} ${phase.name} ${phase.agents[0]}`;
         return drawn(shown, phase.id, look, () => <Node key={phase.id} {...props} />);
       })}
     </g>
@@ -183,15 +182,14 @@ function drawn(shown: Layout, key: string, look: string, make: () => JSX.Element
 interface NodeProps {
   phase: SessionPhase;
   classes: string;
-  state: PhaseState;
+  sign: StateSign;
   x: number;
   y: number;
   node: Layout["node"];
   isReadable: boolean;
 }
 
-function Node({ phase: { id, name, agents }, classes, state, x, y, node: { width, height }, isReadable }: NodeProps) {
-  const sign = stateSigns[state];
+function Node({ phase: { id, name, agents }, classes, sign, x, y, node: { width, height }, isReadable }: NodeProps) {
   return (
     <a
       class={classes}

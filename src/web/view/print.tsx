@@ -1,10 +1,9 @@
 // What is printed: the figures, the timeline and every phase with its attempts and evidence, one after the other.
 
-import { phaseState } from "../../session/phase/phase-state.ts";
 import { dayAndTime } from "../../views/text/duration.ts";
 import { critical, frame, overview, prices } from "../app/state.ts";
 import { figuresOf } from "../model/figures.ts";
-import { sessionSign, stateSigns } from "../model/sign.ts";
+import { phaseSign, sessionSign } from "../model/sign.ts";
 import { PhaseOverview } from "../phase/phase.tsx";
 import { Mark } from "./parts.tsx";
 import { TimelineView } from "./timeline.tsx";
@@ -36,7 +35,7 @@ export function PrintView() {
       {session.phases.slice(0, MAX_PHASES).map((phase) => (
         <section key={phase.id} class="printed-phase">
           <h2>
-            {phase.id} {phase.name} <Mark sign={stateSigns[phaseState(session, phase, now.isDriven)]} />
+            {phase.id} {phase.name} <Mark sign={phaseSign(session, phase, now.isDriven)} />
           </h2>
           <PhaseOverview phase={phase} now={now} />
         </section>

@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { findPhase } from "../../session/session.ts";
 import { clockTime, durationText, stopwatch } from "../../views/text/duration.ts";
 import { critical, filter, frame, go, linkTo, overview, route, selected } from "../app/state.ts";
-import { outcomeSigns, stateSigns } from "../model/sign.ts";
+import { outcomeSigns } from "../model/sign.ts";
 import { type Axis, axisOf, type Bar, type TimelineRow, ticksOf, timelineOf } from "../model/timeline.ts";
 import { whyOf } from "../model/why.ts";
 import { Mark, Rows } from "./parts.tsx";
@@ -32,7 +32,7 @@ const shownRows = computed(() => {
   const rows = drawn.value?.timeline.rows ?? [];
   if (words.length === 0) return rows;
   return rows.filter((row) => {
-    const text = `${row.id} ${row.name} ${row.agent} ${stateSigns[row.state].word}`.toLowerCase();
+    const text = `${row.id} ${row.name} ${row.agent} ${row.sign.word}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
 });
@@ -127,7 +127,7 @@ function Row({ row }: { row: TimelineRow }) {
       style={{ height: `${ROW_HEIGHT}px` }}
     >
       <span class="lane-name">
-        <Mark sign={stateSigns[row.state]} isBare />
+        <Mark sign={row.sign} isBare />
         <span class="lane-id">{row.id}</span>
         <span class="lane-title">{row.name}</span>
         {row.isCritical && (
@@ -153,9 +153,7 @@ function Row({ row }: { row: TimelineRow }) {
         {row.bars.map((bar) => (
           <BarOf key={bar.from} bar={bar} axis={axis} isCritical={row.isCritical} />
         ))}
-        {row.bars.length === 0 && row.state !== "completed" && row.state !== "skipped" && (
-          <Reason session={session} id={row.id} />
-        )}
+        {row.bars.length === 0 && row.isOpen && <Reason session={session} id={row.id} />}
         {now.isLive && now.isDriven && <span class="now" style={{ left: percent(axis.place(now.now)) }} />}
       </span>
     </a>
