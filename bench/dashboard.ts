@@ -107,7 +107,8 @@ async function measureReport(page: Page, scratch: string): Promise<void> {
     },
     layout: layoutOf(session.phases),
     records,
-    written: "2026-02-14T22:58:00.000Z",
+    written: "2026-02-15T22:58:00.000Z",
+    driven: false,
   });
   const journal = Buffer.byteLength(records.map((record) => JSON.stringify(record)).join("\n"));
   const limit = (0.5 * journal + 100 * 1024) / MEGABYTE;

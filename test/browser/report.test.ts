@@ -26,6 +26,9 @@ afterAll(async () => {
 
 const wide = { width: 1280, height: 800 };
 
+/** After so many records of the sample the quota is exhausted, and an attempt is at work. */
+const RUNNING = 12;
+
 /** The shared page at a place of the report; `use` must leave no complaint of the page behind. */
 async function opened(context: TestContext, place: string, use: (page: Visit["page"]) => Promise<void>): Promise<void> {
   shared ??= await visit(context, { offline: true });
@@ -95,6 +98,48 @@ describe("the report", () => {
       expect(await page.locator(".past").textContent()).toBe("replay");
       await addressOf(page).toContain("seq=6");
       // What needed the user then, not now.
+  test("of a rehearsal shows every view", async (context) => {
+    const file = join(scratch, "rehearsal.html");
+    const words = ["rehearse", "examples/task-api-impl-plan.md", "--seconds", "0.5", "--html", file];
+    const { status, stderr } = spawnSync(process.execPath, [join(root, "dist/maestro.js"), ...words], {
+      cwd: root,
+      env: { PATH: process.env.PATH, HOME: scratch },
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([0, expect.any(String)]);
+    await opened(context, `file://${file}`, async (page) => {
+      const shown: [place: string, text: string][] = [
+        ["#//needs", "Nothing needs you."],
+        ["#//timeline", "Module boundaries"],
+        ["#//graph", "completed, architect"],
+        ["#//whatif", "The engine's own scheduler"],
+        ["#//timeline?phase=5", "Routes and handlers"],
+      ];
+      for (const [place, text] of shown) {
+        await goTo(page, place);
+        await page.locator(".stage").getByText(text).first().waitFor({ state: "attached" });
+      }
+      await page.locator(".head .mark", { hasText: "completed" }).waitFor();
+      await goTo(page, "#//timeline?phase=11&seq=12");
+      await page.locator("aside .why", { hasText: "Blocked by" }).waitFor();
+    });
+  });
+
+  test("that is written during a run shows the run at that moment", async (context) => {
+    const records = sampleRecords().slice(0, RUNNING);
+    const mark = (page: Visit["page"]) => page.locator(".head .mark .word").textContent();
+    await opened(context, reportAt(scratch, records, "running.html", true), async (page) => {
+      expect(await mark(page)).toBe("in progress");
+      expect(await page.locator(".lane-row .bar.running").count()).toBeGreaterThan(0);
+      await page.locator("main .now").first().waitFor();
+    });
+    // Without an engine nothing runs, and the quota was exhausted only until an hour before.
+    await opened(context, `${reportAt(scratch, records, "idle.html")}#//needs`, async (page) => {
+      expect(await mark(page)).toBe("not running");
+      await page.getByText("Nothing needs you.").waitFor();
+    });
+  });
+
       await goTo(page, "#//needs?seq=6");
       await page.getByText("Nothing needed you at this moment.").waitFor();
       expect(await page.title()).toMatch(/^\(1\) /);

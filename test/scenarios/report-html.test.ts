@@ -77,6 +77,7 @@ describe("the page", () => {
     layout: { width: 0, height: 0, node: { width: 1, height: 1 }, nodes: [], edges: [] },
     records: [],
     written: "",
+    driven: false,
   };
 
   test("has at most 60 KB, compressed, with script and style", () => {

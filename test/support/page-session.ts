@@ -133,7 +133,7 @@ export function hostileRecords(): TimedEvent[] {
 }
 
 /** Writes the records as a report, and returns its address. */
-export function reportAt(directory: string, records: TimedEvent[], name = "report.html"): string {
+export function reportAt(directory: string, records: TimedEvent[], name = "report.html", driven = false): string {
   const session = fold(records) as Session;
   const html = reportFile(readPage(join(root, "dist", "dashboard.html")), {
     overview: {
@@ -147,6 +147,7 @@ export function reportAt(directory: string, records: TimedEvent[], name = "repor
     layout: layoutOf(session.phases),
     records,
     written: at(4000).toISOString(),
+    driven,
   });
   const path = join(directory, name);
   writeFileSync(path, html);

@@ -8,7 +8,9 @@ import { readPage } from "../../dashboard/page.ts";
 import { reportFile } from "../../dashboard/report-file.ts";
 import { summaryOf } from "../../dashboard/session-list.ts";
 import { MaestroError, reasonOf } from "../../errors.ts";
+import { isDelegated } from "../../session/seen.ts";
 import type { Session } from "../../session/session.ts";
+import { runningEngine } from "../../store/engine-lock.ts";
 import type { StateLocation } from "../../store/location.ts";
 import { sessionRecords } from "../../store/session-records.ts";
 import type { Prices } from "../../views/report/prices.ts";
@@ -56,6 +58,7 @@ export function htmlReport({
     layout: layoutOf(session.phases),
     records: found.records,
     written: now.toISOString(),
+    driven: found.isActive && (runningEngine(location) !== undefined || session.phases.some(isDelegated)),
   });
 }
 

@@ -9,6 +9,7 @@ import {
   clearRecords,
   clock,
   connection,
+  idlePulse,
   isPrinting,
   layout,
   overview,
@@ -21,6 +22,8 @@ import { Follower } from "./stream.ts";
 /** How often the list of sessions is read again. */
 const SESSIONS_MS = 5_000;
 const CLOCK_MS = 1_000;
+/** Without an engine only the age of what waits for the user changes. */
+const IDLE_CLOCK_MS = 30_000;
 
 export async function start(): Promise<void> {
   addEventListener("hashchange", () => void changed());
@@ -33,8 +36,8 @@ export async function start(): Promise<void> {
   const data = document.getElementById("journal")?.textContent ?? "";
   if (data !== "") return startReport(data);
   setInterval(() => {
-    // Only a running session changes with time.
-    if (pulse.value.driven) clock.value = Date.now();
+    const now = Date.now();
+    if (pulse.value.driven || now - clock.value >= IDLE_CLOCK_MS) clock.value = now;
   }, CLOCK_MS);
   await logIn();
   follow();
@@ -48,7 +51,9 @@ async function startReport(data: string): Promise<void> {
   overview.value = report.overview;
   layout.value = report.layout;
   connection.value = "report";
+  pulse.value = { ...idlePulse, driven: report.driven };
   addRecords(report.records);
+  clock.value = Date.parse(report.written);
 }
 
 /** The user may paste a new address into the tab, after the server was restarted. */

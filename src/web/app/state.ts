@@ -41,7 +41,10 @@ export interface Frame {
   count: number;
   isLive: boolean;
   isDriven: boolean;
+  /** Up to when attempts run. */
   now: number;
+  /** Against which waits are measured: they go on without an engine. */
+  present: number;
   needs: Need[];
 }
 
@@ -57,16 +60,19 @@ export const frame = computed<Frame | null>(() => {
   const session = isLive && lost.length > 0 ? asSeen(folded, ({ phase }) => !lost.includes(phase.id)) : folded;
   // A past moment belongs to a run, as far as the journal tells.
   const isDriven = isLive ? driven : session.status === "in_progress";
-  const now = isLive && isDriven ? clock.value : Date.parse(session.updated);
+  const updated = Date.parse(session.updated);
+  const now = isLive && isDriven ? clock.value : updated;
+  const present = isLive ? clock.value : updated;
   return {
     session,
     count,
     isLive,
     isDriven,
     now,
+    present,
     needs: needsOf(session, {
       maxRetries: overview.value?.max_retries ?? 2,
-      now,
+      now: present,
       refused: replay.refused.filter(({ seq }) => seq <= session.seq),
     }),
   };

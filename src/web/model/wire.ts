@@ -44,6 +44,8 @@ export interface ReportData {
   overview: Overview;
   layout: Layout;
   records: TimedEvent[];
-  /** When it was written. */
+  /** When it was written: the present of its page. */
   written: string;
+  /** Whether an engine, or a conversation, worked on the session then. */
+  driven: boolean;
 }

@@ -111,7 +111,7 @@ function Files({ tab, phase, attempt }: { tab: PhaseTab; phase: SessionPhase; at
 
 export function PhaseOverview({ phase, now }: { phase: SessionPhase; now: Frame }) {
   const { session, isDriven, isLive } = now;
-  const why = whyOf(session, phase, { now: now.now, isDriven, slots: overview.value?.slots ?? null });
+  const why = whyOf(session, phase, { now: now.present, isDriven, slots: overview.value?.slots ?? null });
   const worked = workedMs(session, phase, new Date(now.now));
   const tokens = phaseTokens(phase);
   const activity = isLive ? pulse.value.activity[phase.id] : undefined;

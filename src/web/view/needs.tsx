@@ -41,7 +41,7 @@ function NeedCard({ need }: { need: Need }) {
     <article class="card need" aria-label={need.title}>
       <header>
         <h2>{need.title}</h2>
-        {need.since !== null && now !== null && <span class="dim">{ago(need.since, new Date(now.now))}</span>}
+        {need.since !== null && now !== null && <span class="dim">{ago(need.since, new Date(now.present))}</span>}
       </header>
       <pre class="message">{need.message}</pre>
       {need.phases.map((phase) => (

@@ -171,7 +171,7 @@ function Reason({ session, id }: { session: NonNullable<(typeof frame)["value"]>
   const now = drawn.value;
   const phase = findPhase(session, id);
   if (now === null || phase === undefined) return null;
-  const why = whyOf(session, phase, { now: now.now, isDriven: now.isDriven, slots: overview.value?.slots ?? null });
+  const why = whyOf(session, phase, { now: now.present, isDriven: now.isDriven, slots: overview.value?.slots ?? null });
   return why === undefined ? null : <span class="lane-why">{why.text}</span>;
 }
 
