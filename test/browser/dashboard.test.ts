@@ -69,6 +69,17 @@ describe("a live run in the page", () => {
           expect(await log.textContent()).toContain("\\u202e");
           await page.getByLabel("Which output").selectOption("errors");
           expect(await log.locator(".f1").first().textContent()).toBe("red");
+          // Every view, while the engine runs.
+          const shown: [view: string, text: string][] = [
+            ["timeline", "running"],
+            ["graph?phase=3", "running, coder"],
+            ["whatif", "The engine's own scheduler"],
+            ["history", "1 of 1 session"],
+          ];
+          for (const [view, text] of shown) {
+            await goTo(page, `#/${SESSION}/${view}`);
+            await page.locator("main").getByText(text).first().waitFor({ state: "attached" });
+          }
           // The decision, while the engine runs.
           await goTo(page, `#/${SESSION}/needs`);
           await card.getByRole("button", { name: "Skip" }).click();
@@ -233,17 +244,6 @@ describe("the page of a project", () => {
     expect(faults).toEqual([]);
   });
 
-  test("gives a page of another port, or of a name that leads to this machine, nothing and no decision (T11)", async (context) => {
-    const { page } = await loggedIn(context);
-    const target = `http://127.0.0.1:${dashboard.port}`;
-    const other = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<p>hello"));
-    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-    const address = other.address();
-    const port = typeof address === "object" && address !== null ? address.port : 0;
-    const evil = await page.context().newPage();
-    try {
-      await evil.goto(`http://127.0.0.1:${port}/`);
-      const skip = JSON.stringify({ action: "skip", phase_id: "1", user_decision: true });
   test("opens a line of a long log by its address, in the part of the output that it names", async (context) => {
     const { page, faults } = await loggedIn(context);
     const log = `.gemini/parallel/${SESSION}-2/results/coder.p1-1.log`;
@@ -263,6 +263,17 @@ describe("the page of a project", () => {
     expect(faults).toEqual([]);
   });
 
+  test("gives a page of another port, or of a name that leads to this machine, nothing and no decision (T11)", async (context) => {
+    const { page } = await loggedIn(context);
+    const target = `http://127.0.0.1:${dashboard.port}`;
+    const other = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<p>hello"));
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const address = other.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const evil = await page.context().newPage();
+    try {
+      await evil.goto(`http://127.0.0.1:${port}/`);
+      const skip = JSON.stringify({ action: "skip", phase_id: "1", user_decision: true });
       const tried = await evil.evaluate<string[]>(`(async () => {
               const path = "${target}/api/sessions/${SESSION}-2/decisions";
               const body = ${JSON.stringify(skip)};
