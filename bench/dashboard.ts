@@ -104,6 +104,7 @@ async function measureReport(page: Page, scratch: string): Promise<void> {
       prices: [],
       project: "large",
       sessions: [summaryOf(session, false)],
+      unread: 0,
     },
     layout: layoutOf(session.phases),
     records,

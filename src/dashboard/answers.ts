@@ -18,7 +18,7 @@ export interface AnswerOptions {
   location: StateLocation;
   feed: RecordFeed;
   redact: (text: string) => string;
-  overview: Omit<Overview, "sessions">;
+  overview: Omit<Overview, "sessions" | "unread">;
   /** The changes of an attempt as a patch; throws when they are not kept. */
   patch: (session: Session, phase: SessionPhase, attempt: number) => Promise<string>;
   cwd: string;
@@ -38,7 +38,7 @@ export class Answers {
   }
 
   overview(): Overview {
-    return { ...this.#options.overview, sessions: this.#sessions.list() };
+    return { ...this.#options.overview, ...this.#sessions.list() };
   }
 
   /** A function that sends the records; throws when the session does not exist. */

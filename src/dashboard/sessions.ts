@@ -8,12 +8,13 @@ import { findPhase } from "../session/session.ts";
 import type { StateLocation } from "../store/location.ts";
 import { archivedIds, sessionRecords } from "../store/session-records.ts";
 import type { SessionSummary } from "../web/model/found.ts";
+import type { Overview } from "../web/model/wire.ts";
 import { eventLine, type RecordFeed, recordLine } from "./feed.ts";
 import { layoutOf } from "./layout.ts";
 import { summaryOf } from "./session-list.ts";
 
-/** The latest ones. */
-const MAX_LISTED = 200;
+/** How long one answer reads archived journals: a server that reads a thousand of them at once answers nobody meanwhile. */
+const READ_MS = 150;
 
 export interface FoundAttempt {
   session: Session;
@@ -25,7 +26,8 @@ export class Sessions {
   readonly #location: StateLocation;
   readonly #feed: RecordFeed;
   readonly #redact: (text: string) => string;
-  readonly #summaries = new Map<string, SessionSummary | null>();
+  /** Empty for a journal that cannot be read. */
+  readonly #summaries = new Map<string, SessionSummary[]>();
   /** The archived session that was asked for last: a page asks for it many times. */
   #last: { session: Session; records: TimedEvent[] } | undefined;
 
@@ -35,15 +37,18 @@ export class Sessions {
     this.#redact = redact;
   }
 
-  /** The active session first, then the latest. */
-  list(): SessionSummary[] {
+  /** The active session first, then the latest; and how many archived ones are left for the next call. */
+  list(): Pick<Overview, "sessions" | "unread"> {
     const { session } = this.#feed;
-    const active = session === undefined ? [] : [summaryOf(session, true)];
-    const archived = archivedIds(this.#location)
-      .filter((id) => id !== session?.session_id)
-      .slice(0, MAX_LISTED)
-      .flatMap((id) => this.#summary(id) ?? []);
-    return [...active, ...archived];
+    const sessions = session === undefined ? [] : [summaryOf(session, true)];
+    const until = performance.now() + READ_MS;
+    let unread = 0;
+    for (const id of archivedIds(this.#location)) {
+      if (id === session?.session_id) continue;
+      if (!this.#summaries.has(id) && performance.now() > until) unread += 1;
+      else sessions.push(...this.#summary(id));
+    }
+    return { sessions, unread };
   }
 
   isActive(id: string): boolean {
@@ -69,13 +74,13 @@ export class Sessions {
     return { session, phase: found, attempt };
   }
 
-  #summary(id: string): SessionSummary | null {
+  #summary(id: string): SessionSummary[] {
     const known = this.#summaries.get(id);
     if (known !== undefined) return known;
-    let summary: SessionSummary | null = null;
+    let summary: SessionSummary[] = [];
     try {
       const found = this.#read(id);
-      summary = found === undefined ? null : summaryOf(found.session, false);
+      if (found !== undefined) summary = [summaryOf(found.session, false)];
     } catch (error) {
       // A damaged journal in the archive must not hide the other sessions.
       if (!(error instanceof MaestroError)) throw error;

@@ -6,6 +6,7 @@ import { createConnection } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { encodeChange, journalStart } from "../../src/store/journal/record.ts";
 import { commandLine } from "../support/command-line.ts";
 import { startDashboard, type TestDashboard, withDashboard } from "../support/dashboard.ts";
 import { runPlan } from "../support/engine-run.ts";
@@ -288,6 +289,32 @@ describe("a dashboard (T11)", () => {
       });
     }));
 });
+
+test("a dashboard lists every archived session, however many, and reads a part of them for each answer", () =>
+  withProcesses(async (project) => {
+    createSession(project);
+    const { v, crc, seq, ts, ...created } = JSON.parse(
+      project.read(".gemini/state/progress.jsonl").split("\n")[0] ?? "",
+    );
+    const notes = Array.from({ length: 40 }, (_, at) => ({ type: "session.noted", text: `Note ${at} of many.` }));
+    const count = 200;
+    for (let at = 0; at < count; at += 1) {
+      const id = `2025-01-01-old-${at}`;
+      const { bytes } = encodeChange(journalStart, ts, [{ ...created, session_id: id }, ...notes]);
+      project.write(`.gemini/state/archive/${id}.jsonl`, bytes);
+    }
+    await withDashboard(project, [], async (dashboard) => {
+      await dashboard.login();
+      const ask = async () => JSON.parse((await dashboard.get("/api/sessions")).body);
+      const first = await ask();
+      expect(first.sessions[0]).toMatchObject({ id: SESSION, isActive: true });
+      expect(first.unread).toBeGreaterThan(0);
+      expect(first.sessions.length + first.unread).toBe(count + 1);
+      let last = first;
+      while (last.unread > 0) last = await ask();
+      expect(new Set(last.sessions.map(({ id }: { id: string }) => id)).size).toBe(count + 1);
+    });
+  }));
 
 describe("a decision", () => {
   const failing = [played(1, [["exit", 7]], {}, [["exit", 7]]), { id: 2 }];

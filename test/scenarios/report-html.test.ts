@@ -73,7 +73,7 @@ test("a rehearsal writes one into a new temporary directory, and names it at the
 describe("the page", () => {
   const page = readPage(join(root, "dist", "dashboard.html"));
   const data: ReportData = {
-    overview: { control: false, slots: null, max_retries: 2, prices: [], project: "x", sessions: [] },
+    overview: { control: false, slots: null, max_retries: 2, prices: [], project: "x", sessions: [], unread: 0 },
     layout: { width: 0, height: 0, node: { width: 1, height: 1 }, nodes: [], edges: [] },
     records: [],
     written: "",

@@ -143,6 +143,7 @@ export function reportAt(directory: string, records: TimedEvent[], name = "repor
       prices: [...listPrices],
       project: "task-api",
       sessions: [summaryOf(session, false)],
+      unread: 0,
     },
     layout: layoutOf(session.phases),
     records,

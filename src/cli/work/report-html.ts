@@ -54,6 +54,7 @@ export function htmlReport({
       prices: [...prices],
       project: rest.project ?? basename(location.projectRoot),
       sessions: [summaryOf(session, found.isActive)],
+      unread: 0,
     },
     layout: layoutOf(session.phases),
     records: found.records,

@@ -77,12 +77,17 @@ export async function enter(text: string): Promise<boolean> {
   return true;
 }
 
+/** Reads the sessions that the last answer left out. */
+let rest: ReturnType<typeof setTimeout> | undefined;
+
 async function readSessions(): Promise<void> {
   if (token.value === null) return;
   const answer = await getOverview().catch(() => null);
   if (answer === 401) connection.value = "refused";
   if (typeof answer !== "object" || answer === null) return;
   overview.value = answer;
+  clearTimeout(rest);
+  if (answer.unread > 0) rest = setTimeout(() => void readSessions(), 0);
   // The stream tells more as soon as it is open.
   if (connection.value === "refused" || answer.sessions.length === 0) connection.value = "live";
 }

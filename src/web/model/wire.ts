@@ -16,6 +16,8 @@ export interface Overview {
   project: string;
   /** The active session first, then the latest. */
   sessions: SessionSummary[];
+  /** How many more are archived, which the next answer may contain. */
+  unread: number;
 }
 
 /** What the journal does not record: sent beside the records, when it changes. */

@@ -6,7 +6,7 @@ import type { Session } from "../../session/session.ts";
 import { compact, plural } from "../../views/text/amount.ts";
 import { dayAndTime, durationText } from "../../views/text/duration.ts";
 import { loadSession } from "../app/load.ts";
-import { connection, frame, go, linkTo, pulse, route, sessionId, sessions } from "../app/state.ts";
+import { connection, frame, go, linkTo, overview, pulse, route, sessionId, sessions } from "../app/state.ts";
 import { type Comparison, compareSessions, type PhaseFigures } from "../model/compare.ts";
 import { findSessions, type SessionSummary } from "../model/found.ts";
 import { sessionSign } from "../model/sign.ts";
@@ -19,6 +19,7 @@ const other = signal<{ id: string; session: Session | undefined } | null>(null);
 export function HistoryView() {
   const found = findSessions(sessions.value, query.value);
   const { with: compared } = route.value;
+  const { unread = 0 } = overview.value ?? {};
   if (compared !== null) return <Compare id={compared} />;
   return (
     <div class="history">
@@ -35,6 +36,7 @@ export function HistoryView() {
         />
         <span class="dim">
           {found.length} of {plural(sessions.value.length, "session")}
+          {unread > 0 && `, ${unread} more are being read`}
         </span>
       </div>
       <ul class="sessions">
