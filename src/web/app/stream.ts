@@ -4,6 +4,7 @@
 import type { TimedEvent } from "../../session/fold.ts";
 import type { Layout, LivePulse } from "../model/wire.ts";
 import { get, loggedIn } from "./api.ts";
+import { readEvents, type ServerEvent } from "./events.ts";
 import { addRecords, clearRecords, connection, idlePulse, layout, pulse, replay } from "./state.ts";
 
 const FIRST_PAUSE_MS = 300;
@@ -88,27 +89,16 @@ export class Follower {
 
   /** Returns whether the server said that nothing follows. */
   async #readEvents(body: ReadableStream<Uint8Array>): Promise<boolean> {
-    const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
-    let rest = "";
     let hasEnded = false;
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) break;
-      const blocks = (rest + value).split("\n\n");
-      rest = blocks.pop() ?? "";
-      for (const block of blocks) hasEnded = this.#take(block) || hasEnded;
-    }
+    await readEvents(body, (event) => {
+      hasEnded = this.#take(event) || hasEnded;
+      return false;
+    });
     this.#flush();
     return hasEnded;
   }
 
-  #take(block: string): boolean {
-    let kind = "message";
-    let data = "";
-    for (const line of block.split("\n")) {
-      if (line.startsWith("event: ")) kind = line.slice(7);
-      if (line.startsWith("data: ")) data += line.slice(6);
-    }
+  #take({ kind, data }: ServerEvent): boolean {
     if (kind === "end") return true;
     if (data === "") return false;
     const value: unknown = JSON.parse(data);
