@@ -20,9 +20,7 @@ export function runtimeLines(
   phases: readonly { id: string; runtimes: readonly PlayedAttempt[] }[],
   width: number,
 ): string[] {
-  const all = phases.flatMap(({ runtimes }) => runtimes);
-  const isTold = all.some(({ instead_of }) => instead_of !== null) || new Set(all.map((one) => one.runtime)).size > 1;
-  if (!isTold) return [];
+  if (!areTold(phases.flatMap(({ runtimes }) => runtimes))) return [];
   const told = phases.filter(({ runtimes }) => runtimes.length > 0);
   return [
     "Runtimes:",
@@ -30,10 +28,22 @@ export function runtimeLines(
   ];
 }
 
+/** What a list of the phase's attempts says of their runtimes, by number: nothing when the session has only one. */
+export function runtimeTexts(phases: readonly SessionPhase[], phase: SessionPhase): Map<number, string> {
+  if (!areTold(phases.flatMap(runtimesOf))) return new Map();
+  return new Map(runtimesOf(phase).map((played) => [played.attempt, textOf(played)]));
+}
+
+function areTold(all: readonly PlayedAttempt[]): boolean {
+  return all.some(({ instead_of }) => instead_of !== null) || new Set(all.map((one) => one.runtime)).size > 1;
+}
+
+function textOf({ runtime, instead_of }: PlayedAttempt): string {
+  return instead_of === null ? runtime : `${runtime} instead of ${instead_of}`;
+}
+
 /** Attempts in a row with the same runtime are one entry. */
 function shortened(runtimes: readonly PlayedAttempt[]): string[] {
-  const words = runtimes.map(({ runtime, instead_of }) =>
-    instead_of === null ? runtime : `${runtime} instead of ${instead_of}`,
-  );
+  const words = runtimes.map(textOf);
   return words.filter((word, at) => word !== words[at - 1]);
 }

@@ -2,6 +2,7 @@
 
 import type { Attempt, Session, SessionPhase } from "../../session/session.ts";
 import { costOf } from "../../views/report/prices.ts";
+import { runtimeTexts } from "../../views/report/report-runtimes.ts";
 import { spansOf, startOf } from "../../views/report/times.ts";
 import { compact, dollars, plural } from "../../views/text/amount.ts";
 import { clockTime, durationText } from "../../views/text/duration.ts";
@@ -17,6 +18,7 @@ export function Attempts({ session, phase, now }: { session: Session; phase: Ses
       ? { ...span, end: null, outcome: "unseen" as const }
       : span,
   );
+  const runtimes = runtimeTexts(session.phases, phase);
   return (
     <section>
       <h3>Attempts</h3>
@@ -46,6 +48,7 @@ export function Attempts({ session, phase, now }: { session: Session; phase: Ses
                   <td class="long">
                     {attempt.agent}
                     <span class="dim"> {modelOf(attempt)}</span>
+                    {runtimes.has(attempt.attempt) && <span class="dim"> with {runtimes.get(attempt.attempt)}</span>}
                     {attempt.worker !== undefined && <span class="dim"> on worker {attempt.worker}</span>}
                   </td>
                   <td>{clockTime(new Date(startOf(attempt)))}</td>
