@@ -321,9 +321,11 @@ describe("the page of a project", () => {
     const [tab, second] = tabs as [Page, Page];
     dashboard.process.child.kill("SIGKILL");
     await tab.getByText("The dashboard does not answer").waitFor();
+    expect(await violations(tab)).toEqual([]);
     expect(await rows(tab).count()).toBe(2);
     dashboard = await startDashboard(project, ["--port", String(dashboard.port)]);
     await tab.getByText("This page is not logged in").waitFor();
+    expect(await violations(tab)).toEqual([]);
     // A login in any tab, also one without the stream, is a login for all.
     await second.getByLabel(/The code of the address/).fill(dashboard.url);
     await second.getByRole("button", { name: "Log in" }).click();

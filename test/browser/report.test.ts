@@ -30,6 +30,7 @@ afterAll(async () => {
 const RUNNING = 12;
 
 const wide = { width: 1280, height: 800 };
+const narrow = { width: 320, height: 640 };
 
 /** The shared page at a place of the report; `use` must leave no complaint of the page behind. */
 async function opened(context: TestContext, place: string, use: (page: Visit["page"]) => Promise<void>): Promise<void> {
@@ -218,25 +219,29 @@ describe("the report", () => {
 });
 
 describe("the page", () => {
-  test("has no fault that axe-core knows, in either theme, in any view", (context) =>
+  test("has no fault that axe-core knows, in either theme, in any view, on a phone too", (context) =>
     opened(context, "", async (page) => {
       for (const place of places) {
         await goTo(page, place);
-        await page.locator("main").waitFor({ state: "attached" });
+        await page.locator("#main").waitFor({ state: "attached" });
         for (const colorScheme of ["light", "dark"] as const) {
           await page.emulateMedia({ colorScheme });
           expect(await violations(page), `${place} ${colorScheme}`).toEqual([]);
         }
+        await page.setViewportSize(narrow);
+        await page.locator("main:visible").waitFor();
+        expect(await violations(page), `${place} narrow`).toEqual([]);
+        await page.setViewportSize(wide);
       }
     }));
 
   test("fits into 320 pixels, without moving for those who want no motion", (context) =>
     opened(context, "", async (page) => {
-      await page.setViewportSize({ width: 320, height: 640 });
+      await page.setViewportSize(narrow);
       await page.emulateMedia({ reducedMotion: "reduce" });
       for (const place of places) {
         await goTo(page, place);
-        await page.locator("main").waitFor({ state: "attached" });
+        await page.locator("#main").waitFor({ state: "attached" });
         expect(await page.evaluate(tooWide), place).toEqual([]);
         expect(await page.evaluate(coveredLabels), place).toBe(0);
       }
@@ -250,6 +255,9 @@ describe("the page", () => {
         expect((box?.x ?? -1) >= 0 && (box?.x ?? 0) + (box?.width ?? 999) <= 320, dialog).toBe(true);
         await page.keyboard.press("Escape");
       }
+      // The phase is alone on the screen, and the way to the content leads there.
+      await page.getByRole("button", { name: "Skip to the content" }).press("Enter");
+      expect(await page.evaluate("document.activeElement.className")).toBe("phase");
       await page.getByRole("button", { name: "Close the phase" }).click();
       await countOf(page.locator(".lane-row")).toBe(7);
     }));
@@ -319,10 +327,10 @@ describe("the page", () => {
       const more = ["#//needs?phase=1", "#//timeline?phase=1", "#//timeline?phase=1&tab=diff", "#//graph?phase=2"];
       for (const place of [...places, ...more]) {
         await goTo(page, place);
-        await page.locator("main").waitFor({ state: "attached" });
+        await page.locator("#main").waitFor({ state: "attached" });
         expect(await page.evaluate(whatIsMade), place).toEqual({ pwned: null, elements: 0, links: [], bidi: false });
       }
-      await page.setViewportSize({ width: 320, height: 640 });
+      await page.setViewportSize(narrow);
       for (const place of ["#//needs", "#//history", "#//timeline?phase=1", "#//timeline?phase=1&tab=diff"]) {
         await goTo(page, place);
         expect(await page.evaluate(tooWide), place).toEqual([]);

@@ -67,7 +67,7 @@ const actions: Record<string, (target: HTMLElement) => unknown> = {
   j: () => moveSelection(1),
   k: () => moveSelection(-1),
   "/": () => {
-    const field = ["aside [type=search]", "#filter"].map((name) => document.querySelector<HTMLInputElement>(name));
+    const field = [".phase [type=search]", "#filter"].map((name) => document.querySelector<HTMLInputElement>(name));
     const [found] = field.filter((one) => one?.checkVisibility());
     // A view without a field of its own is searched with the commands, which name every phase.
     if (found) found.focus();

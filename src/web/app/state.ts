@@ -109,6 +109,14 @@ export const selected = computed(() => {
   return phase === null || session === undefined ? null : (session.phases.find(({ id }) => id === phase) ?? null);
 });
 
+/** As the style says: on a narrow screen the selected phase is shown alone. */
+const narrow = matchMedia("(max-width: 900px)");
+const isNarrow = signal(narrow.matches);
+narrow.addEventListener("change", () => {
+  isNarrow.value = narrow.matches;
+});
+export const isAlone = computed(() => isNarrow.value && route.value.phase !== null);
+
 /** Changes the address; the fields that are not given stay. */
 export function go(change: Partial<Route>, isSmall = false): void {
   const next = { ...route.value, ...change };

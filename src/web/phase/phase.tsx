@@ -5,7 +5,7 @@ import { phaseTokens } from "../../views/report/spending.ts";
 import { workedMs } from "../../views/report/times.ts";
 import { compact } from "../../views/text/amount.ts";
 import { durationText } from "../../views/text/duration.ts";
-import { connection, type Frame, frame, go, linkTo, overview, pulse, route, selected } from "../app/state.ts";
+import { connection, type Frame, frame, go, isAlone, linkTo, overview, pulse, route, selected } from "../app/state.ts";
 import { reopeningOf } from "../model/needs.ts";
 import { type PhaseTab, phaseTabs } from "../model/route.ts";
 import { phaseSign } from "../model/sign.ts";
@@ -25,8 +25,10 @@ export function PhasePanel() {
   const now = frame.value;
   const { tab, phase: asked } = route.value;
   if (asked === null || now === null) return null;
+  // Every page has a main part.
+  const Part = isAlone.value ? "main" : "aside";
   return (
-    <aside class="phase" aria-label={`Phase ${asked}`}>
+    <Part class="phase" aria-label={`Phase ${asked}`} tabIndex={-1}>
       <header>
         {phase !== null && <Mark sign={phaseSign(now.session, phase, now.isDriven)} />}
         <h2>
@@ -41,7 +43,7 @@ export function PhasePanel() {
       ) : (
         <PanelOf phase={phase} now={now} tab={tab} />
       )}
-    </aside>
+    </Part>
   );
 }
 

@@ -11,6 +11,7 @@ import {
   type Frame,
   frame,
   go,
+  isAlone,
   isPrinting,
   linkTo,
   notice,
@@ -79,7 +80,11 @@ function Head() {
   const isReport = connection.value === "report";
   return (
     <header class="head">
-      <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
+      <button
+        type="button"
+        class="skip"
+        onClick={() => document.querySelector<HTMLElement>(isAlone.value ? ".phase" : "#main")?.focus()}
+      >
         Skip to the content
       </button>
       <span class="brand" aria-hidden="true">
@@ -133,7 +138,9 @@ function Banner() {
   const state = connection.value;
   if (state === "lost")
     return (
-      <p class="banner warn">The dashboard does not answer. What you see is the last known state; connecting again.</p>
+      <p class="banner warn" role="status">
+        The dashboard does not answer. What you see is the last known state; connecting again.
+      </p>
     );
   if (state === "refused") return <LoginForm />;
   return null;
@@ -146,6 +153,7 @@ function LoginForm() {
   return (
     <form
       class="banner login"
+      aria-label="Login"
       onSubmit={(event) => {
         event.preventDefault();
         void enter(code.value).then((isIn) => {
