@@ -5,7 +5,7 @@ import { type PhaseState, phaseState } from "../../session/phase/phase-state.ts"
 import { isQueued, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 
 /** What came of an attempt. `unaccepted`: its agent reported success, and the work was not taken. */
-export type Outcome = AttemptOutcome | "running" | "queued" | "unseen" | "unaccepted";
+export type BarOutcome = AttemptOutcome | "running" | "queued" | "unseen" | "unaccepted";
 
 export type Tone = "good" | "bad" | "warn" | "run" | "calm" | "ask";
 
@@ -42,7 +42,7 @@ export function phaseSign(session: Session, phase: SessionPhase, isDriven: boole
   return result === null || result.outcome === "success" ? stateSigns.running : stateSigns.to_retry;
 }
 
-export const outcomeSigns: Record<Outcome, StateSign> = {
+export const outcomeSigns: Record<BarOutcome, StateSign> = {
   success: { shape: "✓", word: "succeeded", tone: "good" },
   running: { shape: "▶", word: "running", tone: "run" },
   failure: { shape: "✗", word: "failed", tone: "bad" },

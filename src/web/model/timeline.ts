@@ -4,14 +4,13 @@
 import { waitsFor } from "../../session/phase/phase-state.ts";
 import { type Attempt, findPhase, isClosed, isQueued, type Session, type SessionPhase } from "../../session/session.ts";
 import { runningAttempt, startOf } from "../../views/report/times.ts";
-import { type Outcome, phaseSign, type StateSign } from "./sign.ts";
-import { timeOf } from "./time.ts";
+import { type BarOutcome, phaseSign, type StateSign } from "./sign.ts";
 
 export type BarPart = "agent" | "validation" | "integration";
 
 export interface Bar {
   attempt: number | null;
-  outcome: Outcome;
+  outcome: BarOutcome;
   /** The worker that ran it. */
   worker?: string;
   from: number;
@@ -257,4 +256,19 @@ export function ticksOf({ from, to, busy }: Timeline, { gaps }: Axis, most: numb
     else ticks.push(at);
   }
   return ticks;
+}
+
+/** Every frame of the page reads the same few thousand times of the journal, and parsing one takes longer than all that is done with it. */
+const known = new Map<string, number>();
+const MAX_KNOWN = 200_000;
+
+/** NaN for a text that is not a time. */
+function timeOf(text: string | null | undefined): number {
+  if (!text) return Number.NaN;
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  if (known.size >= MAX_KNOWN) known.clear();
+  const time = Date.parse(text);
+  known.set(text, time);
+  return time;
 }
