@@ -13,7 +13,7 @@ import { eventLine, type RecordFeed, recordLine } from "./feed.ts";
 import { layoutOf } from "./layout.ts";
 import { summaryOf } from "./session-list.ts";
 
-/** How long one answer reads archived journals: a server that reads a thousand of them at once answers nobody meanwhile. */
+/** How long one answer reads archived journals: meanwhile the server answers no other request. */
 const READ_MS = 150;
 
 export interface FoundAttempt {
