@@ -297,7 +297,7 @@ test("a dashboard lists every archived session, however many, and reads a part o
       project.read(".gemini/state/progress.jsonl").split("\n")[0] ?? "",
     );
     const notes = Array.from({ length: 40 }, (_, at) => ({ type: "session.noted", text: `Note ${at} of many.` }));
-    const count = 200;
+    const count = 500;
     for (let at = 0; at < count; at += 1) {
       const id = `2025-01-01-old-${at}`;
       const { bytes } = encodeChange(journalStart, ts, [{ ...created, session_id: id }, ...notes]);
