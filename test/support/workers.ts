@@ -57,7 +57,8 @@ export class RemoteProject extends IsolatedProject {
     this.redis = redis;
     this.exchange = join(this.#place, "exchange.git");
     this.address = this.exchange;
-    execFileSync("git", ["init", "-q", "--bare", this.exchange]);
+    const made = this.maestro(["exchange", "init", this.exchange]);
+    if (made.code !== 0) throw new Error(made.stderr);
   }
 
   newHome(): string {

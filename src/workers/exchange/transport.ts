@@ -46,7 +46,10 @@ export async function push(repository: Repository, exchange: Exchange, refs: Ref
   if (created.length > 0 && created.every(isDone)) return "done";
   const names = created.map(({ ref }) => ref);
   if (names.length > 0 && (await find(repository, exchange, names)).size > 0) return "taken";
-  throw failed("Cannot push to the exchange", answer.warnings);
+  throw (
+    unusableIn("The exchange does not accept it", answer.warnings) ??
+    failed("Cannot push to the exchange", answer.warnings)
+  );
 }
 
 /** The commits of those references that exist. */
@@ -117,10 +120,19 @@ async function fetchInto(
   const args = [...settings, "fetch", ...options, ...known, END_OF_OPTIONS, url, objectId(quarantine, commit)];
   const packs = join(quarantine.objects, "pack");
   // git has no limit of its own for a fetch, so the growing file is looked at.
-  const fault = () => (bytesIn(packs) > MAX_PACK_BYTES ? `more than ${MAX_PACK_BYTES} bytes` : undefined);
+  let excess: string | undefined;
+  const fault = () => {
+    if (bytesIn(packs) > MAX_PACK_BYTES) excess = `more than ${MAX_PACK_BYTES} bytes`;
+    return excess;
+  };
   const call = { env, timeoutMs: TRANSFER_MS, codes: [0, 1, 128], check: { everyMs: LOOK_MS, fault } };
-  const { code, warnings } = await ownGit(quarantine, args, call);
-  if (code !== 0) throw failed("Cannot fetch from the exchange", warnings);
+  const { code, warnings } = await ownGit(quarantine, args, call).catch((error: unknown) => {
+    throw excess === undefined
+      ? error
+      : new MaestroError("parse_failed", `What the exchange sends is too large: ${excess}`);
+  });
+  if (code === 0) return;
+  throw unusableIn("What the exchange has is damaged", warnings) ?? failed("Cannot fetch from the exchange", warnings);
 }
 
 /** A small pack can become large objects. */
@@ -131,7 +143,7 @@ async function requireBounded(quarantine: Repository): Promise<void> {
   const sizes = stdout.toString("latin1").split("\n");
   const bytes = sizes.reduce((sum, size) => sum + (Number(size) || 0), 0);
   if (bytes <= MAX_UNPACKED_BYTES) return;
-  throw new MaestroError("environment", `What the exchange sent is too large: ${bytes} bytes`);
+  throw new MaestroError("parse_failed", `What the exchange sent is too large: ${bytes} bytes`);
 }
 
 /** The index last: git sees a pack when it has an index. */
@@ -149,6 +161,21 @@ function namesIn(directory: string): string[] {
 function bytesIn(directory: string): number {
   const sizeOf = (name: string) => statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
   return namesIn(directory).reduce((sum, name) => sum + sizeOf(name), 0);
+}
+
+/** Whether the content itself is at fault, too large or damaged: then it is useless to try again. */
+export function isUnusable(error: unknown): error is MaestroError {
+  return error instanceof MaestroError && error.code === "parse_failed";
+}
+
+/** What git says of content that it never accepts: over the limit, or rejected by its checks. */
+const unusable = /pack exceeds maximum allowed size|\bobject [0-9a-f]{40,64}: \w+: /;
+
+function unusableIn(what: string, said: readonly string[]): MaestroError | undefined {
+  const reason = said.find((line) => unusable.test(line));
+  if (reason === undefined) return undefined;
+  const text = reason.trim().replace(/^(?:(?:remote|fatal|error): )+/, "");
+  return new MaestroError("parse_failed", `${what}: ${text}`);
 }
 
 function failed(what: string, said: readonly string[]): MaestroError {

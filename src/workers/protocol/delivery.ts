@@ -26,6 +26,8 @@ const delivery = is.object({
   nested: is.list(is.path, 100),
   /** What the setup command changed and the agent left alone. */
   setup: is.list(is.path),
+  /** Why its work is not part of the delivery: the exchange did not accept it. */
+  withheld: is.nullable(is.text(MAX_MESSAGE)),
   /** What could not be read. */
   warnings: is.list(is.text(2000), 100),
 });

@@ -150,6 +150,7 @@ describe("a delivery", () => {
     duration_ms: 5,
     nested: [],
     setup: [],
+    withheld: null,
     warnings: [],
   };
   test("is read back as it was written", () => expect(readDelivery(bytesOf(note))).toEqual({ delivery: note }));

@@ -10,14 +10,15 @@ import type { Ground } from "../../engine/isolation.ts";
 import type { RunContext } from "../../engine/run-context.ts";
 import { reasonOf } from "../../errors.ts";
 import { type CommitId, workerNameForm } from "../../ids.ts";
-import { noProgress } from "../../runtimes/runtime.ts";
+import { noProgress, type Outcome } from "../../runtimes/runtime.ts";
 import { attemptClaimed } from "../../session/decide/facts.ts";
 import { requireSession } from "../../session/decide/operation.ts";
+import { isUnusable } from "../exchange/transport.ts";
 import type { WorkerSign } from "../protocol/sign.ts";
 import type { JobState } from "../queue/job-state.ts";
 import { isPassing, type Station } from "./station.ts";
 import { type Step, stepOf } from "./step.ts";
-import { type Awaited, fetchDelivery, finishDelivered } from "./take.ts";
+import { type Awaited, fetchDelivery, finishDelivered, type TakenDelivery } from "./take.ts";
 
 const MAX_POLL_MS = 5000;
 /** What a worker needs to deliver, beside the grace period of its agent. */
@@ -153,22 +154,47 @@ class Followed {
   async #takeAnnounced(): Promise<Finished | null> {
     const commit = this.#announced;
     this.#announced = undefined;
-    return commit === undefined || this.#isForged ? null : this.#take(commit);
+    if (commit === undefined || this.#isForged) return null;
+    const taken = await this.#fetch(commit);
+    // Anyone who reaches the queue can announce anything: only the reference in the exchange counts against an attempt.
+    return taken === undefined || "fault" in taken ? null : this.#finish(taken);
   }
 
   /** Null when it cannot be taken now, or does not count. */
   async #take(commit: CommitId): Promise<Finished | null> {
-    const { exchange, sender } = this.#station.options;
-    const { offered } = this.#awaited;
-    const taken = await this.#orLater(() =>
-      fetchDelivery(this.#context, exchange, sender.secret, this.#awaited, commit),
-    );
+    const taken = await this.#fetch(commit);
     if (taken === undefined) return null;
-    if ("forged" in taken) {
+    if (!("fault" in taken)) return this.#finish(taken);
+    if (taken.isForged) {
       this.#isForged = true;
-      this.#context.warn(`A delivery for phase ${this.#awaited.phase} does not count: ${taken.forged}`);
+      this.#context.warn(`A delivery for phase ${this.#awaited.phase} does not count: ${taken.fault}`);
       return null;
     }
+    this.#station.spent(this.#awaited.offered.key, true);
+    return this.#withoutDelivery({ kind: "failure", reason: "unusable_delivery", message: taken.fault });
+  }
+
+  async #takeDelivered(): Promise<Finished | null> {
+    const commit = await this.#orLater(() => this.#look());
+    return commit === undefined || commit === null ? null : this.#take(commit);
+  }
+
+  /** Undefined when it cannot be fetched now. */
+  async #fetch(commit: CommitId): Promise<TakenDelivery | { fault: string; isForged: boolean } | undefined> {
+    const { exchange, sender } = this.#station.options;
+    return this.#orLater(async () => {
+      try {
+        const taken = await fetchDelivery(this.#context, exchange, sender.secret, this.#awaited, commit);
+        return "forged" in taken ? { fault: taken.forged, isForged: true } : taken;
+      } catch (error) {
+        if (!isUnusable(error)) throw error;
+        return { fault: error.message, isForged: false };
+      }
+    });
+  }
+
+  async #finish(taken: TakenDelivery): Promise<Finished> {
+    const { offered } = this.#awaited;
     crashPoint("delivery-fetched");
     if (!this.#wasClaimed) await this.#claimed(taken.delivery.worker);
     const finished = await finishDelivered(this.#context, this.#awaited, taken, this.#following.place);
@@ -190,9 +216,7 @@ class Followed {
     await this.#within(options.queue.cancel(key), undefined);
     const until = performance.now() + this.#context.limits.graceMs + DELIVER_MS;
     while (performance.now() < until) {
-      const commit = this.#announced ?? (await this.#orLater(() => this.#look()));
-      this.#announced = undefined;
-      const finished = commit === undefined || commit === null ? null : await this.#take(commit);
+      const finished = (await this.#takeAnnounced()) ?? (await this.#takeDelivered());
       if (finished !== null) return finished;
       await this.#wait(LOOK_MS);
     }
@@ -200,15 +224,12 @@ class Followed {
   }
 
   #lost(message: string): Finished {
+    return this.#withoutDelivery({ kind: "interrupted", reason: "worker_lost", message });
+  }
+
+  #withoutDelivery(how: Pick<Outcome, "kind" | "reason" | "message">): Finished {
     const { phase, attempt } = this.#awaited;
-    const outcome = {
-      kind: "interrupted",
-      reason: "worker_lost",
-      errorType: "runtime",
-      message,
-      text: "",
-      usage: null,
-    } as const;
+    const outcome = { ...how, errorType: "runtime", text: "", usage: null } as const;
     const durationMs = this.#wasClaimed ? Math.round(performance.now() - this.#claimedAt) : 0;
     return { phase, attempt, code: null, durationMs, judged: { outcome, handoff: null }, root: "", work: null };
   }

@@ -14,6 +14,7 @@ import { reasonOf } from "../../errors.ts";
 import type { PhaseId } from "../../ids.ts";
 import { requirePhase, requireSession } from "../../session/decide/operation.ts";
 import { lastAttempt } from "../../session/session.ts";
+import { isUnusable } from "../exchange/transport.ts";
 import { follow } from "./follow.ts";
 import { keepLateWork } from "./late.ts";
 import { makeOrder, type OfferedOrder, readOffered } from "./offer.ts";
@@ -95,7 +96,7 @@ async function offer(
       crashPoint("job-added");
       return offered;
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!isPassing(error) || isUnusable(error)) throw error;
       if (tries === 0) context.warn(`${reasonOf(error)}. Trying again`);
       await sleep(RETRY_MS);
     }
@@ -146,6 +147,8 @@ async function resend(station: Station, context: RunContext, offered: OfferedOrd
       return;
     } catch (error) {
       if (!isPassing(error)) throw error;
+      // Its worker then refuses it.
+      if (isUnusable(error)) return;
       context.warn(`${reasonOf(error)}. Trying again`);
       await sleep(RETRY_MS);
     }

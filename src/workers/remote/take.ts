@@ -98,7 +98,8 @@ export async function finishDelivered(
   const { phase, attempt, name } = awaited;
   const started = { phase, attempt, name, exit: Promise.resolve(exit), stop: () => undefined };
   const finished = await withExaminedWork(context, finishAttempt(context, started, exit), ground);
-  const trouble = nestedTrouble(delivery.nested);
+  const { withheld, nested } = delivery;
+  const trouble = withheld === null ? nestedTrouble(nested) : `Its work could not be delivered. ${withheld}`;
   if (trouble === null || finished.work === null) return finished;
   return { ...finished, work: { ...finished.work, trouble } };
 }

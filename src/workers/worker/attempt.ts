@@ -11,14 +11,14 @@ import { removeWorktree } from "../../git/worktree/removal.ts";
 import type { CommitId, PhaseId } from "../../ids.ts";
 import { given } from "../../setting-layers.ts";
 import type { Exchange } from "../exchange/address.ts";
-import { find, push } from "../exchange/transport.ts";
+import { find, isUnusable, push } from "../exchange/transport.ts";
 import { inRef, outRef } from "../protocol/attempt-key.ts";
 import type { LeaseTimes } from "../protocol/lease.ts";
 import type { Order } from "../protocol/order.ts";
 import type { WorkerSign } from "../protocol/sign.ts";
 import type { Claim, WorkerQueue } from "../queue/worker-queue.ts";
 import { type AcceptedOrder, acceptOrder } from "./accept-order.ts";
-import { withoutWork, withWork } from "./deliver.ts";
+import { withoutItsWork, withoutWork, withWork } from "./deliver.ts";
 import type { Equipment } from "./equipment.ts";
 import { LeaseWatch, type StopReason } from "./lease-watch.ts";
 import type { Spool } from "./spool.ts";
@@ -81,6 +81,7 @@ async function orderOf({ exchange, secret }: Workshop, repository: Repository, {
     return await acceptOrder(repository, exchange, secret, job);
   } catch (error) {
     if (!isExpected(error)) throw error;
+    if (isUnusable(error)) return { refusal: error.message };
     const found = await find(repository, exchange, [inRef(job.key)]);
     if (found.get(inRef(job.key)) === job.order) throw error;
     return { refusal: "the order is not in this worker's exchange" };
@@ -213,30 +214,43 @@ async function hand(
   const { key } = claim.job;
   const pushed = await deliver(shop, repository, key, commit, isNeeded);
   crashPoint("delivery-pushed");
-  if (pushed === "done") {
+  if (pushed.how === "done") {
     await orLost(claim.complete());
-    tell({ kind: "finished", commit });
+    tell({ kind: "finished", commit: pushed.commit });
   }
   await forget(shop, repository, key);
 }
 
 const RETRY_MS = [100, 500, 1000, 2000, 5000];
 
-/** Tries until the exchange can be reached; `given up` when the attempt is not this worker's any more. The spool still has it then. */
+export interface Delivered {
+  /** `given up`: the attempt is not this worker's any more; the spool still has it. */
+  how: "done" | "taken" | "given up";
+  commit: CommitId;
+}
+
+/** Tries until the exchange can be reached. Work that it never accepts is left out: the attempt fails then, and says why. */
 export async function deliver(
-  { exchange, equipment }: Pick<Workshop, "exchange" | "equipment">,
+  { exchange, equipment, secret }: Pick<Workshop, "exchange" | "equipment" | "secret">,
   repository: Repository,
   key: string,
   commit: CommitId,
   isNeeded: () => boolean,
-): Promise<"done" | "taken" | "given up"> {
+): Promise<Delivered> {
+  let sent = commit;
   for (let tries = 0; ; tries += 1) {
     try {
-      return await push(repository, exchange, { [outRef(key)]: commit });
+      return { how: await push(repository, exchange, { [outRef(key)]: sent }), commit: sent };
     } catch (error) {
       if (!isExpected(error)) throw error;
+      if (isUnusable(error)) {
+        if (sent !== commit) throw error;
+        equipment.warn(`${key}: ${error.message}`);
+        sent = await withoutItsWork(repository, secret, commit, error.message);
+        continue;
+      }
       if (tries === 0) equipment.warn(`${reasonOf(error)}. Trying again`);
-      if (!isNeeded()) return "given up";
+      if (!isNeeded()) return { how: "given up", commit: sent };
       await pause(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 0);
     }
   }

@@ -8,14 +8,16 @@ import { treeOf } from "../../git/worktree/worktree.ts";
 import type { CommitId, TreeId } from "../../ids.ts";
 import { MAX_STDERR_BYTES, MAX_STDOUT_BYTES } from "../../store/files/batch.ts";
 import { stripControls } from "../../text.ts";
-import { packParcel, sealParcel } from "../exchange/parcel.ts";
-import { type DeliveryNote, shortened } from "../protocol/delivery.ts";
+import { packParcel, readDocument, readParcel, sealParcel } from "../exchange/parcel.ts";
+import { type DeliveryNote, readDelivery, shortened } from "../protocol/delivery.ts";
 import { type Order, withPlaceholder } from "../protocol/order.ts";
 import { sealOf } from "../protocol/seal.ts";
 import type { Workplace } from "./workplace.ts";
 
 const MAX_LISTED = 100;
 const MAX_WARNING = 2000;
+const NOTE = "delivery.json";
+const MAX_NOTE_BYTES = 16 * 1024 * 1024;
 
 interface Sender {
   repository: Repository;
@@ -27,7 +29,16 @@ interface Sender {
   order: Order;
 }
 
-const nothing = { code: null, killed: null, failure: null, duration_ms: 0, nested: [], setup: [], warnings: [] };
+const nothing = {
+  code: null,
+  killed: null,
+  failure: null,
+  duration_ms: 0,
+  nested: [],
+  setup: [],
+  withheld: null,
+  warnings: [],
+};
 
 /** For an order that ran no agent: the project is unchanged. */
 export function withoutWork(
@@ -69,6 +80,7 @@ export async function withWork(
     duration_ms: exit.durationMs,
     nested: nested.slice(0, MAX_LISTED),
     setup: setup.paths.filter((path) => !touched.has(path)),
+    withheld: null,
     warnings: warnings.slice(0, MAX_LISTED).map((line) => stripControls(line).slice(0, MAX_WARNING)),
   };
   const clean = (text: string) => Buffer.from(withPlaceholder(text, [worktree.root, worktree.path], order.root));
@@ -78,13 +90,37 @@ export async function withWork(
   });
 }
 
+/** The delivery again, without its work: what the agent printed stays, and the project is as it was. For an exchange that rejects the work. */
+export async function withoutItsWork(
+  repository: Repository,
+  secret: string,
+  commit: CommitId,
+  why: string,
+): Promise<CommitId> {
+  const parcel = await readParcel(repository, commit);
+  const [order] = parcel.parents as CommitId[];
+  const read = readDelivery(await readDocument(repository, parcel, NOTE, MAX_NOTE_BYTES));
+  if (order === undefined || "fault" in read) throw new Error("a worker's own delivery has an order and a note");
+  const { key } = read.delivery;
+  const { project } = await readParcel(repository, order);
+  const note: DeliveryNote = { ...read.delivery, nested: [], setup: [], withheld: shortened(why) };
+  const printed = [...parcel.documents].filter(([name]) => name !== NOTE).map(([name, { id }]) => [name, id]);
+  const tree = packParcel(repository, {
+    documents: { [NOTE]: Buffer.from(JSON.stringify(note)) },
+    project,
+    blobs: Object.fromEntries(printed),
+  });
+  const seal = sealOf(secret, { kind: "delivery", key, tree, order });
+  return sealParcel(repository, { tree, parents: [order], kind: "delivery", seal });
+}
+
 async function sealed(
   { repository, secret, commit, order }: Sender,
   about: DeliveryNote,
   project: TreeId,
   printed: { stdout: Buffer; stderr: Buffer },
 ): Promise<CommitId> {
-  const documents = { "delivery.json": Buffer.from(JSON.stringify(about)), ...printed };
+  const documents = { [NOTE]: Buffer.from(JSON.stringify(about)), ...printed };
   const tree = packParcel(repository, { documents, project });
   const seal = sealOf(secret, { kind: "delivery", key: order.key, tree, order: commit });
   return sealParcel(repository, { tree, parents: [commit], kind: "delivery", seal });

@@ -30,9 +30,11 @@ async function deliverLeft(shop: Workshop, left: Spooled, isNeeded: () => boolea
   if (commit !== null) {
     // Recorded as this worker's own, so that a second worker that starts now leaves it alone.
     shop.spool.write({ ...left, delivery: commit });
-    const how = await deliver(shop, repository, left.key, commit, isNeeded);
-    if (how === "given up") return;
-    if (how === "done") shop.queue.tell(left.home, { key: left.key, worker: shop.name, kind: "finished", commit });
+    const sent = await deliver(shop, repository, left.key, commit, isNeeded);
+    if (sent.how === "given up") return;
+    if (sent.how === "done") {
+      shop.queue.tell(left.home, { key: left.key, worker: shop.name, kind: "finished", commit: sent.commit });
+    }
   }
   await forget(shop, repository, left.key);
 }
