@@ -302,7 +302,7 @@ describe.concurrent("a worker", () => {
       [["shell", "cat part.txt > rest.txt"]],
     );
     await within(context, [phase], async (project) => {
-      await project.worker({ words: ["--orphan-limit", "2s"] });
+      await project.worker({ env: { MAESTRO_ORPHAN_LIMIT: "2s" } });
       const engine = project.engine();
       await until("the agent has written", () => project.notes("shell").length === 1);
       engine.child.kill("SIGKILL");

@@ -21,7 +21,10 @@ export const worker: Verb = {
       meaning: "file with the password of the queue (default: MAESTRO_QUEUE_PASSWORD)",
     },
     grace,
-    { flags: "--orphan-limit <time>", meaning: "stop an attempt whose engine is gone for that long", default: "10m" },
+    {
+      flags: "--orphan-limit <time>",
+      meaning: "stop an attempt whose engine is gone for that long (default: MAESTRO_ORPHAN_LIMIT)",
+    },
   ],
   examples: [
     "maestro worker --queue redis://localhost --exchange /srv/maestro.git",
