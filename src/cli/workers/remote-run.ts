@@ -90,6 +90,7 @@ export async function openRemoteRun(io: Io, run: RemoteRun): Promise<OpenRemote>
       isExported: (name) => given(io.env, name) !== undefined,
     },
     times: leaseTimes(settings),
+    quotaBaseMs: engine.quotaBaseMs,
     localSlots: flags.maxConcurrent === undefined ? 0 : Number(flags.maxConcurrent) || Number.POSITIVE_INFINITY,
     warn: (message) => io.err(`WARNING: ${message}\n`),
   });

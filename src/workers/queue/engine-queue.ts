@@ -92,12 +92,24 @@ export class EngineQueue {
     await this.#redis.publish(CANCEL, key);
   }
 
-  /** Limits a queue whose credential the provider has rejected: no claim for `waitMs`, and no more than `slots` at once. */
-  async limit(name: string, waitMs: number, slots: number | null): Promise<void> {
+  /**
+   * Limits a queue whose credential the provider has rejected: no claim for `waitMs`, and then at most half of `running` at once. What is
+   * rejected during a wait ran before it, and only makes the wait longer.
+   */
+  async limit(name: string, waitMs: number, running: number): Promise<void> {
     const { queue } = await this.#queue(name);
-    if (waitMs > 0) await queue.rateLimit(waitMs);
-    if (slots === null) await queue.removeGlobalConcurrency();
-    else await queue.setGlobalConcurrency(Math.max(1, slots));
+    const leftMs = await queue.getRateLimitTtl();
+    if (waitMs > leftMs) await queue.rateLimit(waitMs);
+    if (leftMs > 0) return;
+    const slots = Math.max(1, Math.floor(running / 2));
+    await queue.setGlobalConcurrency(Math.min(slots, (await queue.getGlobalConcurrency()) ?? slots));
+  }
+
+  /** Ends the limit of a queue after its wait, whichever engine has set it: that one may be gone. */
+  async lift(name: string): Promise<void> {
+    const { queue } = await this.#queue(name);
+    if ((await queue.getGlobalConcurrency()) === null || (await queue.getRateLimitTtl()) > 0) return;
+    await queue.removeGlobalConcurrency();
   }
 
   workers(): Promise<WorkerEntry[]> {

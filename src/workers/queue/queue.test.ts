@@ -20,20 +20,22 @@ const offer = { runtimes: ["gemini"], labels: [] };
 /** An engine and two workers at a server of their own. */
 async function meeting(
   context: TestContext,
-  use: (parts: { engine: EngineQueue; worker: WorkerQueue; other: WorkerQueue }) => Promise<void>,
+  use: (parts: { engine: EngineQueue; another: EngineQueue; worker: WorkerQueue; other: WorkerQueue }) => Promise<void>,
 ): Promise<void> {
   const redis = await startRedis(context);
   const address = { url: redis.url, password: undefined };
-  const connections = await Promise.all([1, 2, 3].map(() => connect(address, () => undefined)));
-  const [one, two, three] = connections as [(typeof connections)[0], (typeof connections)[0], (typeof connections)[0]];
+  const connections = await Promise.all([1, 2, 3, 4].map(() => connect(address, () => undefined)));
+  type Connection = (typeof connections)[0];
+  const [one, two, three, four] = connections as [Connection, Connection, Connection, Connection];
   const engine = new EngineQueue(one, "0".repeat(16), times, () => undefined);
+  const another = new EngineQueue(four, "1".repeat(16), times, () => undefined);
   const worker = new WorkerQueue(two, { offer, name: "one", times }, () => undefined);
   const other = new WorkerQueue(three, { offer, name: "two", times }, () => undefined);
   try {
     await engine.open(() => undefined);
-    await use({ engine, worker, other });
+    await use({ engine, another, worker, other });
   } finally {
-    await Promise.all([engine.close(), worker.close(), other.close()]);
+    await Promise.all([engine.close(), another.close(), worker.close(), other.close()]);
     for (const connection of connections) connection.disconnect();
     await redis.close();
   }
@@ -54,7 +56,7 @@ describe("the queue", () => {
     await meeting(context, async ({ engine, worker, other }) => {
       for (const attempt of [1, 2, 3]) await engine.add(name, jobOf(attempt), attempt);
       const limitedAt = performance.now();
-      await engine.limit(name, 500, 1);
+      await engine.limit(name, 500, 3);
       expect(await worker.claim()).toBeUndefined();
       const first = await claimed(worker);
       expect(performance.now() - limitedAt).toBeGreaterThan(450);
@@ -62,9 +64,23 @@ describe("the queue", () => {
       expect(await first.complete()).toBe(true);
       const second = await claimed(other);
       expect(await worker.claim()).toBeUndefined();
-      await engine.limit(name, 0, null);
+      await engine.lift(name);
       const third = await claimed(worker);
       expect([second.job.key, third.job.key]).toEqual([jobOf(2).key, jobOf(3).key]);
+    });
+  });
+
+  test("halves its attempts once for rejections during one wait, and any engine ends the limit when the wait is over", async (context) => {
+    await meeting(context, async ({ engine, worker, another }) => {
+      for (const attempt of [1, 2, 3]) await engine.add(name, jobOf(attempt), attempt);
+      for (const running of [4, 3, 2, 1]) await engine.limit(name, 400, running);
+      await another.lift(name);
+      expect(await worker.claim()).toBeUndefined();
+      await claimed(worker);
+      await claimed(worker);
+      expect(await worker.claim()).toBeUndefined();
+      await another.lift(name);
+      expect((await claimed(worker)).job.key).toBe(jobOf(3).key);
     });
   });
 

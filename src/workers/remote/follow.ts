@@ -127,7 +127,7 @@ class Followed {
     if (sign.tokens !== undefined) watcher.tokens(phase, sign.tokens);
     if (sign.quota === undefined) return;
     watcher.quota(phase, sign.quota.retry_after_ms);
-    void this.#orLater(() => this.#station.limit(this.#awaited.offered.queue, sign.quota?.retry_after_ms ?? 0));
+    void this.#orLater(() => this.#station.limit(this.#awaited.offered.queue, sign.quota?.retry_after_ms ?? null));
   }
 
   async #claimed(worker: string): Promise<void> {

@@ -20,6 +20,8 @@ export interface RemoteOptions {
   times: LeaseTimes;
   /** How many attempts run on this machine beside those of workers. */
   localSlots: number;
+  /** The wait for quota when the provider names none. */
+  quotaBaseMs: number;
   location: StateLocation;
   session: string;
   warn: (message: string) => void;
@@ -38,7 +40,7 @@ export async function openRemote(options: RemoteOptions): Promise<OpenRemote> {
     .digest("hex")
     .slice(0, 16);
   const queue = new EngineQueue(await connect(address, warn), home, times, warn);
-  const station = new Station({ queue, exchange, sender, times, home, warn });
+  const station = new Station({ queue, exchange, sender, times, home, quotaBaseMs: options.quotaBaseMs, warn });
   await queue.open((sign) => station.hear(sign));
   return { remote: remoteOf(station, options.localSlots), close: () => queue.close() };
 }

@@ -22,6 +22,8 @@ export interface StationOptions {
   times: LeaseTimes;
   /** The engine, also after a restart. */
   home: string;
+  /** The wait when the provider names none. */
+  quotaBaseMs: number;
   warn: (message: string) => void;
 }
 
@@ -32,8 +34,6 @@ export class Station {
   readonly #spent: string[][] = [];
   readonly #open = new Set<AttemptKey>();
   readonly #told = new Set<string>();
-  /** Queues whose credential the provider has rejected. */
-  readonly #limited = new Set<string>();
 
   constructor(options: StationOptions) {
     this.options = options;
@@ -88,16 +88,15 @@ export class Station {
   }
 
   /** The provider rejected an attempt: no worker claims from the queue for a while, and then only half as many at once. */
-  async limit(name: string, waitMs: number): Promise<void> {
-    this.#limited.add(name);
+  async limit(name: string, retryAfterMs: number | null): Promise<void> {
     const workers = await this.options.queue.workers();
     const running = workers.reduce((sum, one) => sum + one.running.filter(({ queue }) => queue === name).length, 0);
-    await this.options.queue.limit(name, waitMs, Math.floor(running / 2));
+    await this.options.queue.limit(name, retryAfterMs ?? this.options.quotaBaseMs, running);
   }
 
   /** An attempt of the queue succeeded. */
-  async lift(name: string): Promise<void> {
-    if (this.#limited.delete(name)) await this.options.queue.limit(name, 0, null);
+  lift(name: string): Promise<void> {
+    return this.options.queue.lift(name);
   }
 
   async #tellUnserved(name: string): Promise<void> {
