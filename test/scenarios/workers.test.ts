@@ -1,6 +1,7 @@
 // Attempts that run on workers: real worker processes with homes of their own, a real Redis, and a bare repository between them.
 
 import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { commandLine } from "../support/command-line.ts";
@@ -79,6 +80,16 @@ describe.concurrent("a plan on workers", () => {
       const run = await project.engine([], { GEMINI_API_KEY: CANARY, MAESTRO_MAX_RETRIES: "0" }).ended;
       expect([run.code, project.notes("start")]).toEqual([4, []]);
       expect(project.errorsOf("1")).toContain("The worker poor refused it: the worker does not have GEMINI_API_KEY");
+    });
+  });
+
+  test("is run by a worker whose credential is in the file that its agent program reads", async (context) => {
+    await within(context, one([["shell", "echo one > one.txt"]]), async (project) => {
+      const home = project.newHome();
+      mkdirSync(join(home, ".gemini"));
+      writeFileSync(join(home, ".gemini", ".env"), `GEMINI_API_KEY=${CANARY}\n`);
+      await project.worker({ home, env: { GEMINI_API_KEY: "" } });
+      expect((await project.engine([], { GEMINI_API_KEY: CANARY }).ended).code).toBe(0);
     });
   });
 

@@ -1,6 +1,7 @@
 // Runs one claimed order from its fetch to its delivery. Every step that must survive a kill is in the spool first. An order that cannot be
 // run is delivered as refused, before anything is spent.
 
+import { join } from "node:path";
 import { crashPoint } from "../../disk/fault.ts";
 import { attemptEnvironment, startAttempt, type Watcher } from "../../engine/attempt/attempt.ts";
 import type { Player } from "../../engine/cast.ts";
@@ -9,7 +10,8 @@ import { errno, MaestroError, reasonOf } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
 import { removeWorktree } from "../../git/worktree/removal.ts";
 import type { CommitId, PhaseId } from "../../ids.ts";
-import { given } from "../../setting-layers.ts";
+import { given, readEnvFile } from "../../setting-layers.ts";
+import { geminiHome } from "../../store/files/gemini-home.ts";
 import type { Exchange } from "../exchange/address.ts";
 import { find, isUnusable, push } from "../exchange/transport.ts";
 import { inRef, outRef } from "../protocol/attempt-key.ts";
@@ -193,9 +195,15 @@ function refusalOf({ env, player }: Equipment, order: Order, { toplevel }: Repos
   const found = player(order.runtime, order.passes, toplevel);
   if (found === undefined) return `this worker has no runtime "${order.runtime}"`;
   if (found.program === undefined) return `${found.runtime.program} was not found on the worker's PATH`;
-  const missing = order.requires.filter((name) => given(env, name) === undefined);
+  const missing = order.requires.filter((name) => given(env, name) === undefined && !isInFile(name, found, env));
   if (missing.length > 0) return `the worker does not have ${missing.join(", ")}`;
   return found;
+}
+
+/** Whether the program reads that credential from a file of its own in the user's home. */
+function isInFile(name: string, { runtime }: Player, env: Equipment["env"]): boolean {
+  if (runtime.credentials?.includes(name) !== true) return false;
+  return runtime.envFiles.some((file) => given(readEnvFile(join(geminiHome(env), file)), name) !== undefined);
 }
 
 interface Handing {
