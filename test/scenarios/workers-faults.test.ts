@@ -184,6 +184,42 @@ describe.concurrent("an attempt on a worker", () => {
     });
   });
 
+  test("is given up by a worker that cannot fetch the order, and run when the exchange is back", async (context) => {
+    await within(
+      context,
+      [scripted(1, { "*": [["shell", write]] }, { files_created: ["done.txt"] })],
+      async (project) => {
+        const away = `${project.exchange}.away`;
+        const worker = await project.worker();
+        worker.child.kill("SIGSTOP");
+        const engine = project.engine();
+        await until("the attempt is queued", () => project.orders().length === 1);
+        renameSync(project.exchange, away);
+        worker.child.kill("SIGCONT");
+        await until("the worker gives it up", () => worker.stderr().includes("No order is taken until"));
+        renameSync(away, project.exchange);
+        await completed(project, engine);
+        expect([outcomes(project), project.notes("start").length]).toEqual([["interrupted", "success"], 1]);
+      },
+      shortLease,
+    );
+  });
+
+  test("is not claimed by a worker with another exchange", async (context) => {
+    await within(context, [played(1, [["shell", write]], { files_created: ["done.txt"] })], async (project) => {
+      const right = project.address;
+      project.address = `${right}.wrong`;
+      const wrong = await project.worker({ name: "wrong" });
+      await until("it says so", () => wrong.stderr().includes("No order is taken until"));
+      project.address = right;
+      await project.worker({ name: "right" });
+      await completed(project, project.engine());
+      expect(project.events("attempt.claimed").map(({ worker }) => worker)).toEqual(["right"]);
+      wrong.child.kill("SIGTERM");
+      expect((await wrong.ended).code).toBe(0);
+    });
+  });
+
   test("is delivered when the exchange is back", async (context) => {
     await within(context, [waiting()], async (project) => {
       const worker = await project.worker();

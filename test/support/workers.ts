@@ -85,7 +85,10 @@ export class RemoteProject extends IsolatedProject {
     };
     const args = ["worker", "--queue", this.redis.url, "--exchange", this.address, "--name", name, "--grace", "300ms"];
     const worker = background(this, [...args, "--runtimes", "gemini", ...words], own);
-    await until(`worker ${name} is ready`, () => /is ready/.test(worker.stderr()) || worker.child.exitCode !== null);
+    await until(
+      `worker ${name} is ready`,
+      () => /is ready|No order is taken/.test(worker.stderr()) || worker.child.exitCode !== null,
+    );
     return Object.assign(worker, { home, name });
   }
 

@@ -271,13 +271,14 @@ export async function forget(shop: Pick<Workshop, "spool">, repository: Reposito
   shop.spool.remove(key);
 }
 
-/** Repeats what needs the exchange; null when the order is stopped first. */
+/** Repeats what needs the exchange, for a lease at most: then the order is given up, and its engine offers it again. Null when it is stopped. */
 async function patiently<T>(shop: Workshop, stopping: Stopping, work: () => Promise<T>): Promise<T | null> {
+  const until = performance.now() + shop.times.leaseMs;
   for (let tries = 0; !stopping.isStopped; tries += 1) {
     try {
       return await work();
     } catch (error) {
-      if (!isExpected(error)) throw error;
+      if (!isExpected(error) || performance.now() > until) throw error;
       if (tries === 0) shop.equipment.warn(`${reasonOf(error)}. Trying again`);
       await pause(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 0);
     }

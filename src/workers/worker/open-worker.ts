@@ -6,7 +6,10 @@ import { join } from "node:path";
 import { cacheRoot } from "../../git/cache-directory.ts";
 import type { Repository } from "../../git/repository.ts";
 import { userStateRoot } from "../../store/files/user-record.ts";
+import { plural } from "../../views/text/amount.ts";
 import type { Exchange } from "../exchange/address.ts";
+import { find } from "../exchange/transport.ts";
+import { inRef } from "../protocol/attempt-key.ts";
 import type { LeaseTimes } from "../protocol/lease.ts";
 import type { Offer } from "../protocol/queue-name.ts";
 import { connect } from "../queue/connection.ts";
@@ -35,6 +38,11 @@ export interface OpenWorkerOptions {
   onSignal: (handler: () => void) => () => void;
 }
 
+/** Opens the clone for the usual object format. */
+const ANY_ORDER = "0".repeat(40);
+/** A reference that does not exist: only whether it can be asked for matters. */
+const NO_REF = inRef("none");
+
 /** Resolves when the worker has drained. Throws when the queue cannot be reached. */
 export async function runWorker(options: OpenWorkerOptions): Promise<void> {
   const { exchange, secret, times, name, slots, offer, equipment, tell } = options;
@@ -56,7 +64,9 @@ export async function runWorker(options: OpenWorkerOptions): Promise<void> {
   const loop = new WorkerLoop(shop, {
     slots,
     about,
+    greeting: `Worker ${name} is ready: ${plural(slots, "slot")}, runtimes ${offer.runtimes.join(", ")}`,
     register: (entry, ttlMs) => register(redis, entry, ttlMs),
+    requireExchange: async () => void (await find(await shop.clone(ANY_ORDER), exchange, [NO_REF])),
     now,
     tell,
   });
@@ -68,7 +78,6 @@ export async function runWorker(options: OpenWorkerOptions): Promise<void> {
   try {
     // Beside the loop: an exchange that cannot be reached must not keep it from running.
     const leftovers = deliverLeftovers(shop, () => !isEnding);
-    tell(`Worker ${name} is ready: ${slots} slots, runtimes ${offer.runtimes.join(", ")}`);
     await loop.run();
     await leftovers;
   } finally {

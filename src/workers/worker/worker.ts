@@ -15,8 +15,12 @@ export interface WorkerOptions {
   /** What the worker says about itself. */
   about: Omit<WorkerEntry, "running" | "isDraining" | "seen" | "slots">;
   register: (entry: WorkerEntry, ttlMs: number) => Promise<void>;
+  /** Throws when the exchange cannot be read: then nothing can be done with an order. */
+  requireExchange: () => Promise<void>;
   now: () => Date;
-  /** Called when an order begins and ends. */
+  /** Said when the worker can take its first order. */
+  greeting: string;
+  /** Called when the worker is ready, and when an order begins and ends. */
   tell: (line: string) => void;
 }
 
@@ -26,6 +30,10 @@ export class WorkerLoop {
   readonly #running = new Map<string, RunningOrder & { since: string }>();
   #isDraining = false;
   #hasWork = true;
+  /** Whether the exchange must be read before another order is claimed. */
+  #isExchangeInDoubt = true;
+  #hasWarned = false;
+  #isReady = false;
   #wake: () => void = () => undefined;
 
   constructor(shop: Workshop, options: WorkerOptions) {
@@ -65,6 +73,7 @@ export class WorkerLoop {
   async #takeOne(): Promise<boolean> {
     if (this.#isDraining || !this.#hasWork || this.#running.size >= this.#options.slots) return false;
     this.#hasWork = false;
+    if (this.#isExchangeInDoubt && !(await Promise.race([this.#findsExchange(), this.#drained()]))) return false;
     const askedAt = performance.now();
     const claim = await Promise.race([this.#claim(), this.#drained()]);
     if (claim === undefined) return false;
@@ -79,6 +88,25 @@ export class WorkerLoop {
     } catch (error) {
       this.#shop.equipment.warn(`The queue does not give orders: ${reasonOf(error)}`);
       return undefined;
+    }
+  }
+
+  /** A worker that cannot read its exchange leaves orders to others. */
+  async #findsExchange(): Promise<boolean> {
+    const { warn } = this.#shop.equipment;
+    try {
+      await this.#options.requireExchange();
+      if (!this.#isReady) this.#options.tell(this.#options.greeting);
+      else if (this.#hasWarned) warn("The exchange can be read again");
+      this.#isReady = true;
+      this.#isExchangeInDoubt = false;
+      this.#hasWarned = false;
+      return true;
+    } catch (error) {
+      if (!isExpected(error)) throw error;
+      if (!this.#hasWarned) warn(`${reasonOf(error)}. No order is taken until it can be read`);
+      this.#hasWarned = true;
+      return false;
     }
   }
 
@@ -102,8 +130,8 @@ export class WorkerLoop {
     order.done
       .then(() => this.#options.tell(`${key}: done`))
       .catch((error: unknown) => {
-        if (!(error instanceof MaestroError) && errno(error) === undefined) this.#shop.equipment.warn(String(error));
-        else this.#shop.equipment.warn(`${key}: ${reasonOf(error)}`);
+        this.#isExchangeInDoubt = true;
+        this.#shop.equipment.warn(isExpected(error) ? `${key}: ${reasonOf(error)}` : String(error));
       })
       .finally(() => {
         this.#running.delete(key);
@@ -137,4 +165,8 @@ export class WorkerLoop {
       };
     });
   }
+}
+
+function isExpected(error: unknown): boolean {
+  return error instanceof MaestroError || errno(error) !== undefined;
 }
