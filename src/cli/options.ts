@@ -58,6 +58,11 @@ export const budget: VerbOption = {
   isRepeatable: true,
 };
 
+export const passwordFile: VerbOption = {
+  flags: "--password-file <path>",
+  meaning: "file with the password of the queue (default: MAESTRO_QUEUE_PASSWORD)",
+};
+
 /** What the verbs take that run a whole plan. */
 export const engineOptions: readonly VerbOption[] = [
   { flags: "--mode <mode>", meaning: "execution mode", choices: ["parallel", "sequential", "ask"] },
@@ -69,6 +74,7 @@ export const engineOptions: readonly VerbOption[] = [
   maxConcurrent,
   { flags: "--workers <url>", meaning: "run attempts on workers that take them from this queue: redis://host:6379" },
   { flags: "--exchange <url>", meaning: "git repository that carries orders to workers, and their results" },
+  passwordFile,
   { flags: "--timeout <time>", meaning: "time limit of an attempt: 90s, 10m (a bare number: minutes)" },
   { flags: "--stagger <time>", meaning: "time between two launches: 5s (a bare number: seconds)" },
   budget,

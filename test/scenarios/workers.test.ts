@@ -334,4 +334,35 @@ describe("a password", () => {
       expect(run.stderr).not.toContain("secret@");
     });
   });
+
+  test("is read from a file that --password-file names", async (context) => {
+    await within(context, one([["shell", "echo one > one.txt"]]), async (project) => {
+      await project.redis.send("ACL", "SETUSER", "default", ">letmein-42", "-nopass");
+      project.write(".bin/password", "letmein-42\n");
+      const words = ["--password-file", ".bin/password"];
+      await project.worker({ words });
+      const run = await project.engine(words).ended;
+      expect([run.code, `${run.stdout}${run.stderr}`.includes("letmein")]).toEqual([0, false]);
+    });
+  });
+});
+
+describe("an address", () => {
+  test("of a queue or an exchange that cannot be reached leaves no session behind", async (context) => {
+    await within(context, two, async (project) => {
+      const begin = (queue: string, exchange: string) => {
+        const words = ["run", planPath, "--mode", "parallel", "--workers", queue, "--exchange", exchange];
+        return commandLine(project, words, { env: { MAESTRO_WORKER_KEY: KEY } });
+      };
+      const runs = [
+        await begin("redis://127.0.0.1:1", project.exchange),
+        await begin(project.redis.url, "/absent.git"),
+      ];
+      expect(runs.map(({ code }) => code)).toEqual([3, 3]);
+      expect(runs.map(({ stderr }) => stderr).join("")).toMatch(
+        /Cannot reach the queue[\s\S]*Cannot read the exchange/,
+      );
+      expect(project.events()).toEqual([]);
+    });
+  });
 });

@@ -13,6 +13,7 @@ export interface EngineFlags {
   maxConcurrent?: string;
   workers?: string;
   exchange?: string;
+  passwordFile?: string;
   timeout?: string;
   stagger?: string;
   model?: string;

@@ -26,7 +26,7 @@ import { pricesOf } from "../prices.ts";
 import { type Chosen, chosenRuntimes, type RuntimeFlags } from "../runtimes/cast.ts";
 import { mayUseRuntimes } from "../runtimes/project-consent.ts";
 import { pruneAfterArchive } from "../session/recovery.ts";
-import { engineFor, missingHere, usesWorkers } from "../workers/remote-run.ts";
+import { engineFor, missingHere, requireWorkers, usesWorkers } from "../workers/remote-run.ts";
 import { askAboutReview } from "./ask-review.ts";
 import { chooseMode, presetMode } from "./consent.ts";
 import { refuseDetached, withDashboard } from "./dashboard-beside.ts";
@@ -86,6 +86,7 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   const isolation = await chooseIsolation(io, { engine, mode, review, location, phases, allowOverlap });
   if (presetMode(settings, flags) !== null) tellProject(io, chosen.used, extraArguments(settings));
   if (flags.detach) return detach(io, ["run", planPath], { ...flags, mode });
+  await requireWorkers(io, settings, flags, isolation.options.repository);
   const taken = await keptSessions(isolation);
   create(io, store, { ...approved, baseline }, { mode, review, task: flags.task, taken, budget });
   await setImmediate();

@@ -2,6 +2,7 @@
 
 import { credentialOf } from "../../engine/quota/credential.ts";
 import { MaestroError } from "../../errors.ts";
+import type { Repository } from "../../git/repository.ts";
 import { vendorEnvironment } from "../../runtimes/environment.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { given } from "../../setting-layers.ts";
@@ -19,11 +20,16 @@ export interface RemoteFlags {
   workers?: string;
   exchange?: string;
   maxConcurrent?: string;
+  passwordFile?: string;
+}
+
+function addressOf(io: Io, settings: ResolvedSettings, { workers, passwordFile }: RemoteFlags) {
+  return queueOf(io, settings, { given: workers, option: "--workers", passwordFile });
 }
 
 /** Checks what the user asked for before a session exists. Whether attempts run on workers. */
 export function usesWorkers(io: Io, settings: ResolvedSettings, flags: RemoteFlags): boolean {
-  const address = queueOf(io, settings, { given: flags.workers, option: "--workers" });
+  const address = addressOf(io, settings, flags);
   if (address === undefined) {
     if (flags.exchange === undefined) return false;
     throw new MaestroError("usage", "--exchange needs --workers, or the setting MAESTRO_WORKERS", {
@@ -58,6 +64,19 @@ export function missingHere(
   return usesWorkers(io, settings, flags) && flags.maxConcurrent === undefined ? undefined : missingOf(io, chosen);
 }
 
+/** Throws when queue or exchange cannot be reached, before a session exists that could not start anything. */
+export async function requireWorkers(
+  io: Io,
+  settings: ResolvedSettings,
+  flags: RemoteFlags,
+  repository: Repository | null,
+): Promise<void> {
+  const address = addressOf(io, settings, flags);
+  if (address === undefined || repository === null) return;
+  const { requireReachable } = await import("../../workers/remote/reachable.ts");
+  await requireReachable(repository, { address, exchange: exchangeAt(exchangeOf(io, settings, flags), io.env) });
+}
+
 export interface RemoteRun {
   settings: ResolvedSettings;
   flags: RemoteFlags;
@@ -69,7 +88,7 @@ export interface RemoteRun {
 
 export async function openRemoteRun(io: Io, run: RemoteRun): Promise<OpenRemote> {
   const { settings, flags, engine, location, session, players } = run;
-  const address = queueOf(io, settings, { given: flags.workers, option: "--workers" });
+  const address = addressOf(io, settings, flags);
   if (address === undefined) throw new Error("a run with workers has a queue");
   const { openRemote } = await import("../../workers/remote/open-remote.ts");
   const { passEnv, sandbox } = engine;

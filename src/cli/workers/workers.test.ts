@@ -62,6 +62,8 @@ test("maestro workers lists what is in the queue, and takes its password from a 
   const refused = await workers(["--queue", url]);
   expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining("MAESTRO_QUEUE_PASSWORD")]);
   const env = { MAESTRO_QUEUE_PASSWORD: "open-sesame" };
+  const elsewhere = await workers(["--queue", `${url}/999`], env);
+  expect([elsewhere.code, elsewhere.stderr]).toEqual([3, expect.stringContaining("DB index is out of range")]);
   expect((await workers(["--queue", url], env)).stdout).toContain("No worker is there");
   writeFileSync(join(place, "password"), "open-sesame\n");
   const words = ["--queue", url, "--password-file", "password", "--json"];
@@ -87,5 +89,6 @@ test("maestro workers refuses a password in the address, and an address that is 
   const told = await workers(["--queue", "redis://:hunter2@localhost"]);
   expect([told.code, told.stderr.includes("hunter2")]).toEqual([2, false]);
   expect((await workers([])).code).toBe(2);
+  expect((await workers(["--queue", "redis://localhost:1:2"])).code).toBe(2);
   expect((await workers(["--queue", "http://localhost"])).code).toBe(2);
 });

@@ -31,6 +31,8 @@ export async function connect(address: QueueAddress, warn: (message: string) => 
   });
   try {
     await connection.connect();
+    // Without this a database that does not exist would be replaced by the first one, silently.
+    if (options.db !== 0) await connection.select(options.db ?? 0);
   } catch (error) {
     connection.disconnect();
     throw unreachable(address, last ?? error);

@@ -8,14 +8,13 @@ import type { Repository } from "../../git/repository.ts";
 import { userStateRoot } from "../../store/files/user-record.ts";
 import { plural } from "../../views/text/amount.ts";
 import type { Exchange } from "../exchange/address.ts";
-import { find } from "../exchange/transport.ts";
-import { inRef } from "../protocol/attempt-key.ts";
 import type { LeaseTimes } from "../protocol/lease.ts";
 import type { Offer } from "../protocol/queue-name.ts";
 import { connect } from "../queue/connection.ts";
 import type { QueueAddress } from "../queue/queue-address.ts";
 import { register, unregister } from "../queue/registry.ts";
 import { WorkerQueue } from "../queue/worker-queue.ts";
+import { requireExchange } from "../remote/reachable.ts";
 import type { Workshop } from "./attempt.ts";
 import { openClone, tidyClone } from "./clone.ts";
 import type { Equipment } from "./equipment.ts";
@@ -40,8 +39,6 @@ export interface OpenWorkerOptions {
 
 /** Opens the clone for the usual object format. */
 const ANY_ORDER = "0".repeat(40);
-/** A reference that does not exist: only whether it can be asked for matters. */
-const NO_REF = inRef("none");
 
 /** Resolves when the worker has drained. Throws when the queue cannot be reached. */
 export async function runWorker(options: OpenWorkerOptions): Promise<void> {
@@ -66,7 +63,7 @@ export async function runWorker(options: OpenWorkerOptions): Promise<void> {
     about,
     greeting: `Worker ${name} is ready: ${plural(slots, "slot")}, runtimes ${offer.runtimes.join(", ")}`,
     register: (entry, ttlMs) => register(redis, entry, ttlMs),
-    requireExchange: async () => void (await find(await shop.clone(ANY_ORDER), exchange, [NO_REF])),
+    requireExchange: async () => requireExchange(await shop.clone(ANY_ORDER), exchange),
     now,
     tell,
   });

@@ -1,6 +1,6 @@
 // maestro worker: runs attempts for engines on other machines.
 
-import { grace } from "../../options.ts";
+import { grace, passwordFile } from "../../options.ts";
 import type { Verb } from "../../verb.ts";
 
 export const worker: Verb = {
@@ -16,10 +16,7 @@ export const worker: Verb = {
     { flags: "--runtimes <names>", meaning: "runtimes that this worker plays (default: those that are installed)" },
     { flags: "--label <name>", meaning: "label that a phase may need, such as gpu", isRepeatable: true },
     { flags: "--name <name>", meaning: "name of this worker (default: host and process)" },
-    {
-      flags: "--password-file <path>",
-      meaning: "file with the password of the queue (default: MAESTRO_QUEUE_PASSWORD)",
-    },
+    passwordFile,
     grace,
     {
       flags: "--orphan-limit <time>",

@@ -1,6 +1,6 @@
 // maestro workers: shows the workers of a queue.
 
-import { json } from "../../options.ts";
+import { json, passwordFile } from "../../options.ts";
 import type { Verb } from "../../verb.ts";
 
 export const workers: Verb = {
@@ -8,10 +8,7 @@ export const workers: Verb = {
   summary: "show the workers of a queue and what they run",
   options: [
     { flags: "--queue <url>", meaning: "address of the queue: redis://host:6379 (default: MAESTRO_WORKERS)" },
-    {
-      flags: "--password-file <path>",
-      meaning: "file with the password of the queue (default: MAESTRO_QUEUE_PASSWORD)",
-    },
+    passwordFile,
     json,
   ],
   examples: ["maestro workers", "maestro workers --queue redis://build:6379 --json"],
