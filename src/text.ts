@@ -61,3 +61,8 @@ function escapedUnits(character: string): string {
 function unitAt(text: string, at: number): string {
   return text.charCodeAt(at).toString(16).padStart(4, "0");
 }
+
+/** A word of a command that the user may paste, quoted for a shell if necessary. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -2,7 +2,7 @@
 // It shows names only: a value may be a secret.
 
 import { MaestroError } from "../../errors.ts";
-import { agentEnvironment, looksWanted, passedNames } from "../../runtimes/environment.ts";
+import { agentEnvironment, isWithheld, looksWanted, passedNames } from "../../runtimes/environment.ts";
 import { namesSet } from "../../runtimes/steering.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { readEnvFiles } from "../../store/files/env-files.ts";
@@ -23,7 +23,7 @@ export function checkVariables(io: Io, { values }: ResolvedSettings): Finding[] 
     const named = new Set(files.flatMap(({ text }) => [...namesSet(text)]));
     const wanted = Object.keys(io.env)
       .filter((name) => io.env[name] !== undefined && !Object.hasOwn(passed, name))
-      .filter((name) => named.has(name) || looksWanted(name));
+      .filter((name) => (named.has(name) || looksWanted(name)) && !isWithheld(name));
     return wanted.length === 0 ? [got] : [got, notPassed(wanted.sort())];
   } catch (error) {
     if (!(error instanceof MaestroError)) throw error;

@@ -6,7 +6,7 @@ import { type HookFault, hookFault } from "../../runtimes/gemini/hooks.ts";
 import type { Trust } from "../../runtimes/gemini/trust.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { readGeminiState } from "../../store/files/gemini-home.ts";
-import { stripControls } from "../../text.ts";
+import { shellWord, stripControls } from "../../text.ts";
 import type { Io } from "../io.ts";
 import { trustIn } from "./agent-environment.ts";
 
@@ -65,9 +65,4 @@ export function hookRemedy(fault: HookFault): string {
   if (fault.kind === "left-out") return "Add maestro to its -e option.";
   if (fault.kind === "disabled") return "Enable it: gemini extensions enable maestro";
   return "Change it in the settings.json of Gemini CLI.";
-}
-
-/** A path, quoted for a shell if necessary. */
-function shellWord(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

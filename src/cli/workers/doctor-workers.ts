@@ -2,6 +2,7 @@
 
 import { MaestroError, reasonOf } from "../../errors.ts";
 import type { ResolvedSettings } from "../../settings.ts";
+import { shellWord } from "../../text.ts";
 import { connect } from "../../workers/queue/connection.ts";
 import type { QueueAddress } from "../../workers/queue/queue-address.ts";
 import type { Finding } from "../check/finding.ts";
@@ -40,7 +41,7 @@ async function attempted(check: string, look: () => Promise<Finding[]>): Promise
 
 async function checkExchange(io: Io, address: string): Promise<Finding[]> {
   const { state, faults } = await exchangeState(io, "check", address);
-  const hint = `"maestro exchange init ${address}" ${state === "absent" ? "creates" : "repairs"} it.`;
+  const hint = `"maestro exchange init ${shellWord(address)}" ${state === "absent" ? "creates" : "repairs"} it.`;
   const check = "exchange";
   if (state === "current") return [{ check, level: "ok", message: `The exchange ${address} and its hook are current` }];
   if (state === "stale") {

@@ -102,7 +102,7 @@ elif [ "$task" = check ]; then
   answer absent
 else
   # Only its owner reads an exchange: it has the files of every project that uses it.
-  said=$(umask 077 && mkdir -p -- "$place" && chmod 700 -- "$place" && git init --quiet --bare --template= -- "$place" </dev/null 2>&1) || {
+  said=$(exec 2>&1; umask 077 && mkdir -p -- "$place" && chmod 700 -- "$place" && git init --quiet --bare --template= -- "$place" </dev/null) || {
     say "fault $(printf '%s' "$said" | tr '\\n' ' ')"
     answer failed
   }

@@ -101,9 +101,19 @@ describe("maestro exchange init", () => {
 
   test("takes a path with blanks, quotes and commands as it is", async () => {
     const path = join(place, 'it\'s $(touch owned) `touch owned` "x".git');
-    expect((await init(path)).code).toBe(0);
+    const { code, stdout } = await init(path);
+    expect(code).toBe(0);
     expect(existsSync(join(path, "hooks/update"))).toBe(true);
+    // The commands that it shows work when they are pasted.
+    const [, shown = ""] = /worker --queue \S+ --exchange (.*)/.exec(stdout) ?? [];
+    expect(execFileSync("sh", ["-c", `printf %s ${shown}`], { encoding: "utf8" })).toBe(path);
     expect(existsSync(join(place, "owned"))).toBe(false);
+  });
+
+  test("says why a directory cannot be created", async () => {
+    writeFileSync(join(place, "file"), "");
+    const { code, stderr } = await init(join(place, "file", "x.git"));
+    expect([code, stderr]).toEqual([3, expect.stringContaining("Not a directory")]);
   });
 
   test.each(["ext::sh -c x", "-oProxyCommand=x", "ssh://-x/y", ""])("refuses the address %j", async (address) => {

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { MaestroError } from "../../errors.ts";
 import { EXCHANGE_EXPECTED, exchangeAddress, hasPassword } from "../../secrets/remote-address.ts";
+import { shellWord } from "../../text.ts";
 import { oneLine } from "../../views/text/cell.ts";
 import { type Io, printJson } from "../io.ts";
 import { type ExchangeState, type ExchangeTask, exchangeScript, readExchangeState } from "./exchange-script.ts";
@@ -29,10 +30,11 @@ export async function exchangeInit(io: Io, where: string, flags: { json?: boolea
 function said(address: string, state: ExchangeState["state"], faults: readonly string[]): string[] {
   if (state === "current") return [`${oneLine(address)} is an exchange, and its hook and settings are current.`];
   if (state === "repaired") return [`Repaired the exchange ${oneLine(address)}:`, ...faults.map((one) => `  ${one}`)];
+  const word = shellWord(oneLine(address));
   return [
     `Created the exchange ${oneLine(address)}`,
-    `  engine:  maestro run <plan> --workers redis://<host> --exchange ${oneLine(address)}`,
-    `  workers: maestro worker --queue redis://<host> --exchange ${oneLine(address)}`,
+    `  engine:  maestro run <plan> --workers redis://<host> --exchange ${word}`,
+    `  workers: maestro worker --queue redis://<host> --exchange ${word}`,
   ];
 }
 
@@ -68,5 +70,5 @@ export async function exchangeState(io: Pick<Io, "env">, task: ExchangeTask, add
 }
 
 function reasonsIn(faults: readonly string[]): string {
-  return faults.length === 0 ? "it cannot be written" : oneLine(faults.join("; "));
+  return oneLine(faults.join("; ")).trim() || "it cannot be written";
 }

@@ -50,6 +50,7 @@ export async function worker(io: Io, flags: WorkerFlags): Promise<number> {
   const name = nameOf(flags);
   const labels = labelsOf(flags);
   const players = offered(io, flags);
+  if (players.length === 0) throw noPrograms(flags);
   const run = randomHex(8);
   const supervisor = supervise(io, run, graceMs);
   const equipment: Equipment = {
@@ -102,6 +103,13 @@ function offered(io: Io, { runtimes: given }: WorkerFlags): Runtime[] {
         hint: `Runtimes are: ${known.map((runtime) => runtime.name).join(", ")}`,
       });
     });
+}
+
+function noPrograms({ runtimes: given }: WorkerFlags): MaestroError {
+  if (given !== undefined) return new MaestroError("usage", "--runtimes names no runtime");
+  return new MaestroError("environment", "No agent program is on the PATH: this worker could not run any attempt", {
+    hint: 'Install one: "maestro runtimes" lists them.',
+  });
 }
 
 function nameOf({ name }: WorkerFlags): string {

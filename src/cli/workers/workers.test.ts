@@ -85,6 +85,15 @@ test("maestro workers lists what is in the queue, and takes its password from a 
   ]);
 });
 
+test("maestro worker does not start without any agent program", async () => {
+  const project = { path: place, environment: (own = {}) => ({ PATH: "/absent", HOME: place, ...own }) };
+  const words = ["worker", "--queue", "redis://127.0.0.1:1", "--exchange", place];
+  const env = { MAESTRO_WORKER_KEY: "k".repeat(32) };
+  const { code, stderr } = await commandLine(project, words, { env });
+  expect([code, stderr]).toEqual([3, expect.stringContaining("No agent program is on the PATH")]);
+  expect((await commandLine(project, [...words, "--runtimes", ","], { env })).code).toBe(2);
+});
+
 test("maestro workers refuses a password in the address, and an address that is missing or wrong", async () => {
   const told = await workers(["--queue", "redis://:hunter2@localhost"]);
   expect([told.code, told.stderr.includes("hunter2")]).toEqual([2, false]);
