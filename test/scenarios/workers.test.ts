@@ -348,6 +348,17 @@ describe("a password", () => {
 });
 
 describe("an address", () => {
+  test("of a queue and an exchange is shown by --dry-run, which connects to neither", async (context) => {
+    await within(context, two, async (project) => {
+      const words = ["run", planPath, "--dry-run", "--workers", "redis://127.0.0.1:1", "--exchange", "/absent.git"];
+      const { code, stdout } = await commandLine(project, words, { env: { MAESTRO_WORKER_KEY: KEY } });
+      expect([code, stdout]).toEqual([
+        0,
+        expect.stringContaining("Workers: those of redis://127.0.0.1:1, through /absent.git; none here\n"),
+      ]);
+    });
+  });
+
   test("of a queue or an exchange that cannot be reached leaves no session behind", async (context) => {
     await within(context, two, async (project) => {
       const begin = (queue: string, exchange: string) => {

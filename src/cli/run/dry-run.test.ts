@@ -24,7 +24,7 @@ async function outputOf(flags: EngineFlags, isolation = "none"): Promise<string>
   const approved = await approvePlan(io, settings, "plan.md");
   const chosen = chosenRuntimes(io, settings, approved.plan.phases, flags);
   const intended = { flags, engine: engineSettings(settings, flags), chosen };
-  expect(dryRun(io, settings, approved, { ...intended, isolation })).toBe(0);
+  expect(dryRun(io, settings, approved, { ...intended, isolation, workers: null })).toBe(0);
   return out;
 }
 

@@ -5,6 +5,7 @@ import { DEFAULT_RUNTIME, runtimeNamed } from "../../runtimes/runtime-table.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { policyPath } from "../../store/files/batch.ts";
 import { budgetForecast } from "../../views/text/budget.ts";
+import { oneLine } from "../../views/text/cell.ts";
 import { durationText } from "../../views/text/duration.ts";
 import { chosenBudget, planEstimate } from "../budget.ts";
 import { type CheckedPlan, rosterOf } from "../context.ts";
@@ -20,10 +21,12 @@ interface Intended {
   chosen: Chosen;
   /** A description of how attempts would be isolated. */
   isolation: string;
+  /** Null when attempts run here. */
+  workers: { queue: string; exchange: string } | null;
 }
 
 export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: CheckedPlan, intended: Intended): number {
-  const { flags, engine, chosen, isolation } = intended;
+  const { flags, engine, chosen, isolation, workers } = intended;
   const agents = new Map(rosterOf(io).agents.map((agent) => [agent.name, agent]));
   const extraArgs = extraArguments(settings);
   const { values } = settings;
@@ -69,6 +72,7 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
       review,
       program,
       budget: budget ?? null,
+      workers,
       ...apart,
       limits,
       profile: report.profile,
@@ -84,9 +88,17 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
   if (budget !== undefined) {
     io.out(`Budget: ${budgetForecast(budget, planEstimate(io, settings, plan.phases, flags.model))}\n`);
   }
+  if (workers !== null) {
+    const here =
+      flags.maxConcurrent === undefined
+        ? "none here"
+        : `${flags.maxConcurrent === "0" ? "any number" : flags.maxConcurrent} here`;
+    io.out(`Workers: those of ${workers.queue}, through ${oneLine(workers.exchange)}; ${here}\n`);
+  }
   io.out(`Isolation: ${isolation}\n`);
   io.out(`Review: ${review === "end" ? "at the end" : `of each ${review}`}\n`);
-  for (const [name, found] of programs) io.out(`${name}: ${found ?? "not found on PATH"}\n`);
+  const absent = workers === null || flags.maxConcurrent !== undefined ? "not found on PATH" : "workers have their own";
+  for (const [name, found] of programs) io.out(`${name}: ${found ?? absent}\n`);
   io.out("\n");
   for (const { phase, command } of commands) io.out(`  ${phase}  ${command}\n`);
   io.out("\nNothing was started.\n");

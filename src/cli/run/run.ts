@@ -26,7 +26,7 @@ import { pricesOf } from "../prices.ts";
 import { type Chosen, chosenRuntimes, type RuntimeFlags } from "../runtimes/cast.ts";
 import { mayUseRuntimes } from "../runtimes/project-consent.ts";
 import { pruneAfterArchive } from "../session/recovery.ts";
-import { engineFor, missingHere, requireWorkers, usesWorkers } from "../workers/remote-run.ts";
+import { engineFor, missingHere, requireWorkers, usesWorkers, workerPlaces } from "../workers/remote-run.ts";
 import { askAboutReview } from "./ask-review.ts";
 import { chooseMode, presetMode } from "./consent.ts";
 import { refuseDetached, withDashboard } from "./dashboard-beside.ts";
@@ -63,7 +63,13 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   refuseUnkept(io, settings, { chosen, flags }, budget ?? {}, approved.plan.phases);
   if (flags.dryRun) {
     const isolation = describeIsolation(engine, presetMode(settings, flags) ?? "parallel", flags.review);
-    return dryRun(io, settings, approved, { flags, engine, chosen, isolation });
+    return dryRun(io, settings, approved, {
+      flags,
+      engine,
+      chosen,
+      isolation,
+      workers: workerPlaces(io, settings, flags),
+    });
   }
   const store = openLiveStore(io, settings);
   await requireNoSession(io, settings, store, flags);

@@ -27,19 +27,28 @@ function addressOf(io: Io, settings: ResolvedSettings, { workers, passwordFile }
   return queueOf(io, settings, { given: workers, option: "--workers", passwordFile });
 }
 
-/** Checks what the user asked for before a session exists. Whether attempts run on workers. */
+/** Whether attempts run on workers. */
 export function usesWorkers(io: Io, settings: ResolvedSettings, flags: RemoteFlags): boolean {
+  return workerPlaces(io, settings, flags) !== null;
+}
+
+/** Checks what the user asked for before a session exists. Null when attempts run here. */
+export function workerPlaces(
+  io: Io,
+  settings: ResolvedSettings,
+  flags: RemoteFlags,
+): { queue: string; exchange: string } | null {
   const address = addressOf(io, settings, flags);
   if (address === undefined) {
-    if (flags.exchange === undefined) return false;
+    if (flags.exchange === undefined) return null;
     throw new MaestroError("usage", "--exchange needs --workers, or the setting MAESTRO_WORKERS", {
       hint: "For example: --workers redis://localhost",
     });
   }
-  exchangeOf(io, settings, flags);
+  const exchange = exchangeOf(io, settings, flags);
   workerKeyOf(settings);
   leaseTimes(settings);
-  return true;
+  return { queue: address.url, exchange };
 }
 
 /** The settings of the engine. With workers the queue takes any number of attempts, and each has a worktree. */
