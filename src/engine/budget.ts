@@ -2,7 +2,7 @@
 
 import { type Amounts, unitsOf, whole } from "../amounts.ts";
 import type { PhaseId } from "../ids.ts";
-import { noProgress, type Outcome } from "../runtimes/runtime.ts";
+import { noProgress, type Outcome, type Runtime } from "../runtimes/runtime.ts";
 import {
   type BudgetStanding,
   budgetStanding,
@@ -15,10 +15,11 @@ import {
 import { requirePhase } from "../session/decide/operation.ts";
 import type { Usage } from "../session/events.ts";
 import type { Session, SessionPhase } from "../session/session.ts";
+import type { Batch } from "../store/files/batch.ts";
 import { geminiHome } from "../store/files/gemini-home.ts";
 import { LiveTokens } from "../store/output/live-tokens.ts";
 import { costOf, type Prices } from "../views/report/prices.ts";
-import type { OutputFollower } from "./attempt/output-follower.ts";
+import type { Metered, OutputFollower } from "./attempt/output-follower.ts";
 import { modelOfRole } from "./cast.ts";
 import type { RunContext } from "./run-context.ts";
 import type { EngineEnd } from "./run-end.ts";
@@ -105,30 +106,47 @@ export function isOver(
   return exceeded(chargeOf(named, prices, metered.requests), reserved) !== undefined;
 }
 
-/** What an attempt that has ended is charged; undefined when it had reserved nothing. */
+/** What an attempt that has ended is charged; undefined when it had reserved nothing. `told`: what was metered on another machine. */
 export function settled(
   context: RunContext,
   { name, runtime, reserved }: { name: string; runtime: string; reserved?: Amounts | undefined },
   outcome: Outcome,
+  told?: Metered | null,
 ): Amounts | undefined {
   if (reserved === undefined) return undefined;
-  const metered = meteredIn(context, name, runtime);
+  const { batch, cast, environment, prices } = context;
+  const found = told === undefined ? meteredAt(batch, cast.named(runtime).runtime, environment({}), name) : told;
+  const metered = found === null ? null : chargeOf(found.usage, prices, found.requests);
   const requests = metered?.req;
-  const reported = outcome.usage === null ? null : chargeOf(outcome.usage, context.prices, requests);
+  const reported = outcome.usage === null ? null : chargeOf(outcome.usage, prices, requests);
   const isRejected = outcome.kind === "quota" && outcome.text === "";
   const isUnbilled = outcome.reason === "not_started" || isRejected;
   return settle({ reserved, reported, metered, isUnbilled });
 }
 
-/** What the transcript of an attempt says that it used; null when it says nothing. */
-function meteredIn({ batch, cast, environment, prices }: RunContext, name: string, by: string): Amounts | null {
-  const { runtime } = cast.named(by);
+/** What the transcript of an attempt on this machine says that it used; null when it says nothing. `env`: the attempt's variables. */
+export function meteredAt(batch: Batch, runtime: Runtime, env: Record<string, string>, name: string): Metered | null {
   const head = batch.readRange(name, "json", 0, HEAD_BYTES).bytes.toString("utf8");
   const { conversation } = runtime.progress(noProgress, head.slice(0, head.lastIndexOf("\n") + 1));
   if (conversation === null) return null;
-  const meter = new LiveTokens(geminiHome(environment({})));
-  if (meter.read(conversation) === null) return null;
-  return chargeOf(meter.answers, prices, meter.answers.length);
+  const meter = new LiveTokens(geminiHome(env));
+  return meter.read(conversation) === null ? null : { usage: meter.answers, requests: meter.answers.length };
+}
+
+/** One entry for each model. */
+export function byModel(usage: readonly Usage[]): Usage[] {
+  const sums = new Map<string | null, Usage>();
+  for (const one of usage) {
+    const sum = sums.get(one.model) ?? { model: one.model, input: 0, output: 0, cached: 0, thoughts: 0 };
+    sums.set(one.model, {
+      model: one.model,
+      input: sum.input + one.input,
+      output: sum.output + one.output,
+      cached: sum.cached + one.cached,
+      thoughts: sum.thoughts + one.thoughts,
+    });
+  }
+  return [...sums.values()];
 }
 
 /** Whether a budget in money can be kept with the model. */

@@ -93,6 +93,33 @@ describe.concurrent("a plan on workers", () => {
     });
   });
 
+  test("is charged what its transcript on the worker says, also when it is stopped at its reservation", async (context) => {
+    const phases = [
+      played(
+        1,
+        [
+          ["spend", [600, 100]],
+          ["spend", [300, 100]],
+          ["shell", "echo one > one.txt"],
+        ],
+        { files_created: ["one.txt"], budget: "2ktok" } as never,
+      ),
+      played(2, [["spend", [600, 100]], ["hang"]], { budget: "500tok", blocked_by: [1] } as never),
+    ];
+    await within(context, phases, async (project) => {
+      await project.worker();
+      const run = await project.engine(["--budget", "30req,9ktok"], { MAESTRO_MAX_RETRIES: "0" }).ended;
+      expect(run.code).toBe(4);
+      expect(project.events("attempt.started").map(({ reserved }) => reserved)).toMatchObject([
+        { tok: 2000 },
+        { tok: 500 },
+      ]);
+      const [done, stopped] = project.events("attempt.finished");
+      expect([done?.outcome, done?.spent]).toEqual(["success", expect.objectContaining({ req: 2 })]);
+      expect([stopped?.reason, stopped?.spent]).toEqual(["over_budget", { tok: 700, req: 1 }]);
+    });
+  });
+
   test("is refused by a worker with another key, and nothing of the order is run", async (context) => {
     await within(context, one([["shell", "echo one > one.txt"]]), async (project) => {
       await project.worker({ env: { MAESTRO_WORKER_KEY: "f".repeat(32) } });

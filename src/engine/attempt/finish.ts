@@ -41,6 +41,7 @@ import type { RunContext } from "../run-context.ts";
 import { type Judged, judgeFiles, rulesOf, type StartedAttempt } from "./attempt.ts";
 import type { ExaminedWork } from "./examine.ts";
 import { claimWarnings, judgeWork, scopeRules } from "./judge-work.ts";
+import type { Metered } from "./output-follower.ts";
 import { failedMessage, type ValidationResult } from "./validation.ts";
 import { judgeAttempt, stepAfter } from "./verdict.ts";
 
@@ -94,6 +95,8 @@ export interface Finished {
   /** Whether it delivered its declared files; absent or null when that was not judged. */
   delivery?: DeliveryVerdict | null;
   adopted?: true;
+  /** What it used by its transcript on the worker that ran it; absent when it ran here. */
+  metered?: Metered | null;
 }
 
 export function recordEnd(context: RunContext, finished: Finished, update: Update): Consequence {
@@ -128,7 +131,8 @@ function recordWhole(context: RunContext, finished: Finished, update: Update): C
     const verdict = handedOver(context, session, phase, judged);
     const attempt = requirePhase(session, phase).attempts.findLast((one) => one.attempt === finished.attempt);
     const usage = usedBy(outcome, attempt?.model ?? null);
-    const spent = attempt === undefined ? undefined : settled(context, attempt, { ...outcome, usage });
+    const spent =
+      attempt === undefined ? undefined : settled(context, attempt, { ...outcome, usage }, finished.metered);
     const end: AttemptEnd = {
       finished: {
         attempt: finished.attempt,

@@ -150,6 +150,7 @@ describe("a delivery", () => {
     duration_ms: 5,
     nested: [],
     setup: [],
+    metered: { usage: [{ model: "m", input: 3, output: 2, cached: 1, thoughts: 0 }], requests: 2 },
     withheld: null,
     warnings: [],
   };

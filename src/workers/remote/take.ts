@@ -97,7 +97,8 @@ export async function finishDelivered(
   const exit = { code, killed, durationMs, ...(failure === null ? {} : { failure }) };
   const { phase, attempt, name } = awaited;
   const started = { phase, attempt, name, exit: Promise.resolve(exit), stop: () => undefined };
-  const finished = await withExaminedWork(context, finishAttempt(context, started, exit), ground);
+  const ended = { ...finishAttempt(context, started, exit), metered: delivery.metered };
+  const finished = await withExaminedWork(context, ended, ground);
   const { withheld, nested } = delivery;
   const trouble = withheld === null ? nestedTrouble(nested) : `Its work could not be delivered. ${withheld}`;
   if (trouble === null || finished.work === null) return finished;

@@ -4,6 +4,7 @@
 import { join } from "node:path";
 import { crashPoint } from "../../disk/fault.ts";
 import { attemptEnvironment, startAttempt, type Watcher } from "../../engine/attempt/attempt.ts";
+import { meteredAt } from "../../engine/budget.ts";
 import type { Player } from "../../engine/cast.ts";
 import { Stopping } from "../../engine/process/stopping.ts";
 import { errno, MaestroError, reasonOf } from "../../errors.ts";
@@ -122,7 +123,7 @@ async function carryOut(
     shop.spool.write({ ...spooled, worktree: place.worktree.name, start: setup.commit, delivery: null });
     const exit = await runAgent(shop, accepted, place, player, control);
     crashPoint("agent-ended");
-    const commit = await withWork(made, place, exit, setup);
+    const commit = await withWork(made, place, exit, setup, meteredOn(shop.equipment, place, player, order));
     shop.spool.write({ ...spooled, worktree: place.worktree.name, start: setup.commit, delivery: commit });
     crashPoint("delivery-spooled");
     return commit;
@@ -204,6 +205,16 @@ function refusalOf({ env, player }: Equipment, order: Order, { toplevel }: Repos
 function isInFile(name: string, { runtime }: Player, env: Equipment["env"]): boolean {
   if (runtime.credentials?.includes(name) !== true) return false;
   return runtime.envFiles.some((file) => given(readEnvFile(join(geminiHome(env), file)), name) !== undefined);
+}
+
+/** What the attempt used, by the transcript that its program wrote in the home of this machine's user. */
+export function meteredOn(
+  { env }: Equipment,
+  { batch }: Pick<Workplace, "batch">,
+  { runtime }: Player,
+  { name }: Order,
+) {
+  return meteredAt(batch, runtime, { HOME: env.HOME ?? "", GEMINI_CLI_HOME: env.GEMINI_CLI_HOME ?? "" }, name);
 }
 
 interface Handing {

@@ -1,6 +1,8 @@
 // Makes the delivery of an attempt: a commit with its work, what it printed and how it ended, sealed for the engine. Pushing it comes later,
 // and may be repeated.
 
+import type { Metered } from "../../engine/attempt/output-follower.ts";
+import { byModel } from "../../engine/budget.ts";
 import type { Exit } from "../../engine/process/supervisor.ts";
 import { changesBetween } from "../../git/objects/changes.ts";
 import type { Repository } from "../../git/repository.ts";
@@ -9,7 +11,7 @@ import type { CommitId, TreeId } from "../../ids.ts";
 import { MAX_STDERR_BYTES, MAX_STDOUT_BYTES } from "../../store/files/batch.ts";
 import { stripControls } from "../../text.ts";
 import { packParcel, readDocument, readParcel, sealParcel } from "../exchange/parcel.ts";
-import { type DeliveryNote, readDelivery, shortened } from "../protocol/delivery.ts";
+import { type DeliveryNote, readable, readDelivery, shortened } from "../protocol/delivery.ts";
 import { type Order, withPlaceholder } from "../protocol/order.ts";
 import { sealOf } from "../protocol/seal.ts";
 import type { Workplace } from "./workplace.ts";
@@ -36,6 +38,7 @@ const nothing = {
   duration_ms: 0,
   nested: [],
   setup: [],
+  metered: null,
   withheld: null,
   warnings: [],
 };
@@ -58,6 +61,7 @@ export async function withWork(
   { worktree, batch, bench }: Workplace,
   exit: Exit,
   setup: { commit: CommitId; paths: readonly string[] },
+  metered: Metered | null,
 ): Promise<CommitId> {
   const { repository, order, worker } = sender;
   const { name } = order;
@@ -80,6 +84,7 @@ export async function withWork(
     duration_ms: exit.durationMs,
     nested: nested.slice(0, MAX_LISTED),
     setup: setup.paths.filter((path) => !touched.has(path)),
+    metered: metered === null ? null : readable({ usage: byModel(metered.usage), requests: metered.requests ?? 0 }),
     withheld: null,
     warnings: warnings.slice(0, MAX_LISTED).map((line) => stripControls(line).slice(0, MAX_WARNING)),
   };

@@ -7,7 +7,7 @@ import { adoptWorktree } from "../../git/worktree/worktree.ts";
 import type { CommitId } from "../../ids.ts";
 import { readDocument, readParcel } from "../exchange/parcel.ts";
 import { readOrder } from "../protocol/order.ts";
-import { deliver, forget, type Workshop } from "./attempt.ts";
+import { deliver, forget, meteredOn, type Workshop } from "./attempt.ts";
 import { withWork } from "./deliver.ts";
 import type { Spooled } from "./spool.ts";
 import { benchFor, projectIn } from "./workplace.ts";
@@ -59,7 +59,9 @@ async function workOf(shop: Workshop, clone: Repository, left: Spooled): Promise
     // Without an exit code the agent was killed with its worker.
     const exit = { code, killed: code === null ? ("stopped" as const) : null, durationMs: 0 };
     const sender = { repository, secret: shop.secret, worker: shop.name, commit: left.order as CommitId, order };
-    return await withWork(sender, { worktree, location, batch, bench }, exit, setup);
+    const player = shop.equipment.player(order.runtime, order.passes, repository.toplevel);
+    const metered = player === undefined ? null : meteredOn(shop.equipment, { batch }, player, order);
+    return await withWork(sender, { worktree, location, batch, bench }, exit, setup, metered);
   } finally {
     batch.close();
   }
