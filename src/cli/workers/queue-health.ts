@@ -77,7 +77,7 @@ function bindOf({ bind, url, hasPassword }: QueueFacts): Finding {
   if (bind.length > 0 && others.length === 0) return finding("ok", "The queue listens on this machine alone");
   const where = others.length === 0 ? "every address" : others.join(" ");
   if (!hasPassword) {
-    return finding("fail", `The queue listens on ${where} and asks for no password: others can run orders`, how);
+    return finding("fail", `The queue listens on ${where} and asks for no password: others can stop attempts`, how);
   }
   if (url.startsWith("rediss:")) return finding("ok", `The queue listens on ${where}, with a password and TLS`);
   return finding("warn", `The queue listens on ${where}, and the password travels unencrypted`, how);

@@ -65,9 +65,13 @@ function tellProblems(connection: Redis, warn: (message: string) => void): void 
 
 function unreachable({ url }: QueueAddress, error: unknown): MaestroError {
   const reason = reasonOf(error);
-  const isRefused = /NOAUTH|WRONGPASS|NOPERM/.test(reason);
-  const hint = isRefused
-    ? "Give the password in MAESTRO_QUEUE_PASSWORD."
-    : 'Start Redis or Valkey there, or check the address. "maestro doctor" checks it.';
+  const hint = hintFor(reason);
   return new MaestroError("environment", `Cannot reach the queue at ${url}: ${reason}`, { hint });
+}
+
+function hintFor(reason: string): string {
+  if (/NOAUTH|WRONGPASS|NOPERM/.test(reason)) return "Give the password in MAESTRO_QUEUE_PASSWORD.";
+  if (/CERT|SIGNATURE|ALTNAME/.test(reason))
+    return "Name the file with its certificate authority in NODE_EXTRA_CA_CERTS.";
+  return 'Start Redis or Valkey there, or check the address. "maestro doctor" checks it.';
 }

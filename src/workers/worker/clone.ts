@@ -46,18 +46,22 @@ export async function keepOrder(repository: Repository, key: string, commit: Com
   await theirGit(repository, ["update-ref", "--no-deref", `${ORDERS}/${key}`, objectId(repository, commit)]);
 }
 
-/** Deletes what no order in work needs. Only while no attempt runs in the clone. */
-export async function tidyClone(repository: Repository): Promise<void> {
+/** Deletes what no order in work needs. `inWork`: the keys of orders that this or another worker of the user has begun. */
+export async function tidyClone(repository: Repository, inWork: ReadonlySet<string>): Promise<void> {
   const listing = ["for-each-ref", "--format=%(refname)", "--sort=-committerdate"];
   const { stdout } = await theirGit(repository, [...listing, END_OF_OPTIONS, `${ORDERS}/`]);
   const old = stdout
     .toString("latin1")
     .split("\n")
     .filter((line) => line !== "")
-    .slice(KEPT_ORDERS);
+    .slice(KEPT_ORDERS)
+    .filter((ref) => !inWork.has(ref.slice(ORDERS.length + 1)));
   const input = old.map((ref) => `delete ${ref}\n`).join("");
   if (old.length > 0) await theirGit(repository, ["update-ref", "--stdin"], { input });
   const packs = join(repository.commonDir, "objects", "pack");
   const count = existsSync(packs) ? readdirSync(packs).filter((name) => name.endsWith(".pack")).length : 0;
-  if (count > MAX_PACKS) await theirGit(repository, ["repack", "-a", "-d", "-q"]);
+  // What another worker has just fetched may have no reference yet, so only what is old goes.
+  if (count > MAX_PACKS) {
+    await theirGit(repository, ["repack", "-A", "-d", "-q", "--unpack-unreachable=1.day.ago"]);
+  }
 }

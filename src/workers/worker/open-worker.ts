@@ -48,7 +48,16 @@ export async function runWorker(options: OpenWorkerOptions): Promise<void> {
   const queue = new WorkerQueue(redis, { offer, name, times }, warn);
   const key = createHash("sha256").update(exchange.url).digest("hex").slice(0, 16);
   const spool = new Spool(join(userStateRoot(env), "worker", key));
-  const shop: Workshop = { name, equipment, exchange, secret, queue, spool, times, clone: cloneOf(env, exchange.url) };
+  const shop: Workshop = {
+    name,
+    equipment,
+    exchange,
+    secret,
+    queue,
+    spool,
+    times,
+    clone: cloneOf(env, exchange.url, spool),
+  };
   const about = {
     id,
     name,
@@ -88,14 +97,14 @@ export async function runWorker(options: OpenWorkerOptions): Promise<void> {
 }
 
 /** The clone for the object format of an order; each is opened once. */
-function cloneOf(env: Equipment["env"], url: string): (order: string) => Promise<Repository> {
+function cloneOf(env: Equipment["env"], url: string, spool: Spool): (order: string) => Promise<Repository> {
   const clones = new Map<string, Promise<Repository>>();
   return (order) => {
     const format = order.length === 64 ? "sha256" : "sha1";
     const known = clones.get(format);
     if (known !== undefined) return known;
     const made = openClone(cacheRoot(env), url, format).then(async (repository) => {
-      await tidyClone(repository);
+      await tidyClone(repository, spool.keys());
       return repository;
     });
     clones.set(format, made);

@@ -72,6 +72,11 @@ export class Spool {
     });
   }
 
+  /** The attempts of all workers of this user. */
+  keys(): ReadonlySet<string> {
+    return new Set(readdirSync(this.#path));
+  }
+
   remove(key: string): void {
     rmSync(join(this.#path, key), { recursive: true, force: true });
   }
