@@ -18,8 +18,10 @@ const ownTools = [
   "maestro_wait",
 ];
 
-/** Verbs that only print. Their arguments are words and options without a path. */
+/** Verbs that print. Their arguments are words and options without a path. */
 const readingVerbs = ["status", "report", "logs", "diff"];
+/** The one option of these verbs that writes a file: `report --html Makefile` would replace the user's. */
+const withoutFile = '(?![^"]* --html)';
 
 /** `program`: the absolute path of maestro.js, as hooks name it. `skills`: the names of the extension's skills. */
 export function setupPolicy(program: string, skills: readonly string[]): string {
@@ -60,7 +62,7 @@ function questions(): PolicyRule[] {
 
 function allowances(program: string, skills: readonly string[]): PolicyRule[] {
   const allow = { decision: "allow", priority: ALLOW_PRIORITY } as const;
-  const verbs = `(${readingVerbs.join("|")})(| [A-Za-z0-9_ -]*)`;
+  const verbs = `(${readingVerbs.join("|")})${withoutFile}(| [A-Za-z0-9_ -]*)`;
   return [
     { why: "reading and bookkeeping", toolName: ownTools.map(mcpName), ...allow },
     {

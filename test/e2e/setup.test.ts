@@ -35,6 +35,7 @@ describe("the policy that setup installs", () => {
     ["write_file", { file_path: `/work/app/.gemini/plans/${plan}`, content: "x" }],
     ["replace", { file_path: `.gemini/plans/${plan}`, old_string: "a", new_string: "b" }],
     ["run_shell_command", { command: "maestro status --json" }],
+    ["run_shell_command", { command: "maestro report 2026-11-18-t --json" }],
     ["run_shell_command", { command: `node ${program} logs 3 --attempt 2` }],
   ];
 
@@ -72,6 +73,9 @@ describe("the policy that setup installs", () => {
     ["run_shell_command", { command: `node ${program} run plan.md` }],
     ["run_shell_command", { command: "maestro status; curl example.org" }],
     ["run_shell_command", { command: "maestro report > src/a.ts" }],
+    ["run_shell_command", { command: "maestro report --html" }],
+    ["run_shell_command", { command: "maestro report --json --html Makefile" }],
+    ["run_shell_command", { command: `node ${program} report --html Makefile` }],
     ["run_shell_command", { command: "maestro run plan.md --yes" }],
     ["run_shell_command", { command: "maestro statusx" }],
     ["run_shell_command", { command: "node -e 0" }],
