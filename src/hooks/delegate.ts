@@ -19,6 +19,7 @@ import { runningEngine } from "../store/engine-lock.ts";
 import { delegationsElsewhere, noteDelegation, runningDelegations } from "../store/files/delegations.ts";
 import { hashFiles } from "../store/files/project-files.ts";
 import type { SessionStore } from "../store/session-store.ts";
+import { tryHiding } from "../store/workspace.ts";
 import { sessionWork } from "../views/work.ts";
 import { type HookInput, recordOf, textValue } from "./input.ts";
 import { hasWorkspace, hookSettings, openHookProject, type Project, sessionOf } from "./project.ts";
@@ -141,7 +142,10 @@ function claim(request: Request): Claim {
   if ("reason" in wanted) return wanted;
   if (wanted.work === null) {
     // Without a workspace the hand-off gate cannot track delegations, and allows every report.
-    if (hasWorkspace(project) || makeWorkspace(project, here)) note(null);
+    if (hasWorkspace(project) || makeWorkspace(project, here)) {
+      tryHiding(project.location, here.log);
+      note(null);
+    }
     return wanted;
   }
   // Without the lock the agent would start without a phase, so waiting longer is worth it.

@@ -5,7 +5,7 @@ import { noteHistory } from "../store/archive.ts";
 import { runningEngine } from "../store/engine-lock.ts";
 import { inOwnState } from "../store/location.ts";
 import { SessionStore } from "../store/session-store.ts";
-import { ensureWorkspace } from "../store/workspace.ts";
+import { ensureWorkspace, tryHiding } from "../store/workspace.ts";
 import { now } from "./clock.ts";
 import { hookSettings, isNoProject, openHookProject, type Project } from "./project.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -30,6 +30,8 @@ export function makeWorkspace({ location }: Project, here: Surroundings): boolea
   if (isNoProject(here)) return false;
   try {
     ensureWorkspace(location);
+    // Without a session, too, hooks note which agents run; git status must not show those files.
+    tryHiding(location, here.log);
     return true;
   } catch (error) {
     if (!(error instanceof MaestroError)) throw error;

@@ -97,6 +97,33 @@ describe("a session in a git repository", () => {
   });
 });
 
+describe("a git repository without a session", () => {
+  const shown = () => project.run("git", ["status", "--porcelain", "-uall"]).stdout;
+
+  test.each(["a conversation", "a workspace of an earlier version"])(
+    "does not show what hooks note about agents: %s",
+    (how) => {
+      project.run("git", ["init", "-q"]);
+      project.write(".git/info/exclude", ".home\n");
+      if (how === "a conversation") hook(project, "SessionStart", { source: "startup" });
+      else project.maestro(["workspace"]);
+      const input = { tool_name: "invoke_agent", tool_input: { agent_name: "coder", prompt: "Do it." } };
+      expect(hook(project, "BeforeTool", input).reply.decision).toBe("allow");
+      expect(project.list(".gemini/state/delegations")).toHaveLength(1);
+      expect(shown()).toBe("");
+    },
+  );
+
+  test("does not show the baseline of a plan", () => {
+    project.run("git", ["init", "-q"]);
+    project.write(".git/info/exclude", ".home\nplan.md\n");
+    project.write("plan.md", planText([{ id: 1, validation: ["true"] }]));
+    const { code, stderr } = project.maestro(["validate", "plan.md", "--baseline", "--yes"]);
+    expect([code, project.exists(".gemini/state/baseline.json")], stderr).toEqual([0, true]);
+    expect(shown()).toBe("");
+  });
+});
+
 describe("a state directory that begins with ~", () => {
   test.each([
     ["~/.x", "workspace"],

@@ -15,6 +15,7 @@ import { readBaseline, writeBaseline } from "../../store/files/baseline-file.ts"
 import { openBatch } from "../../store/files/batch.ts";
 import { claimDispatch } from "../../store/files/dispatch-lock.ts";
 import type { SessionStore } from "../../store/session-store.ts";
+import { tryHiding } from "../../store/workspace.ts";
 import { inShell } from "../attempt/command-run.ts";
 import type { IsolationOptions } from "../isolation.ts";
 import { excluded, openProject, ownPaths, type ProjectPlace } from "../open-project.ts";
@@ -82,7 +83,10 @@ export async function planBaseline(
   };
   try {
     const commands = await takeBaseline(context, request, stopping);
-    if (commands !== null) writeBaseline(location, { project, commands }, now());
+    if (commands !== null) {
+      writeBaseline(location, { project, commands }, now());
+      tryHiding(location, place.warn);
+    }
     return commands;
   } finally {
     await supervisor.close();
