@@ -44,7 +44,7 @@ describe("a phase has delivered its files (C42, K143)", () => {
     ["one of two braces", { created: ["a.{ts,js}"] }, { changed: ["a.js"] }],
     ["an unchanged file that the report lists", { created: ["a"] }, { present: ["a"], reported: new Set(["a"]) }],
     ["a file of which no change is known", { created: ["a"] }, { present: ["a"], changes: unknown }],
-    ["an empty directory", { created: ["out"] }, { present: ["out/"] }],
+    ["an empty directory", { created: ["out/"] }, { present: ["out/"] }],
     ["a deleted file", { deleted: ["old.ts"] }, {}],
     ["an emptied directory", { deleted: ["old"] }, { present: ["old/"] }],
     [
@@ -78,6 +78,12 @@ describe("a phase has delivered its files (C42, K143)", () => {
       { created: ["a"], deleted: ["old/*"] },
       { present: ["old/x"] },
       "declared but missing: a\ndeclared as deleted but still there: old/x",
+    ],
+    [
+      "a directory without files in place of a file",
+      { created: ["a.txt"] },
+      { present: ["a.txt/"] },
+      "declared but missing: a.txt",
     ],
     ["a name with a line break", { created: ["a\nb"] }, {}, "declared but missing: a b"],
   ] as [string, Partial<DeclaredFiles>, Parameters<typeof judge>[1], string][])(

@@ -19,7 +19,7 @@ export interface DeclaredFiles {
 export interface Delivery {
   declared: DeclaredFiles;
   tier: Tier | undefined;
-  /** Existing paths, at least those that a declared path or glob names. An empty directory ends with a slash. */
+  /** Existing paths, at least those that a declared path or glob names. A directory without files ends with a slash. */
   present: readonly string[];
   /** False when the search for globs reached its limit, so that a path may exist although it was not found. */
   isSearched: boolean;
@@ -59,7 +59,8 @@ export function judgeDelivery(delivery: Delivery): DeliveryVerdict {
   const stays = [...declared.created, ...declared.modified].map(declaredPath);
   const verdict: DeliveryVerdict = { missing: [], unchanged: [], remaining: [], untouched: [] };
   for (const one of declared.created.map(declaredPath)) {
-    const found = present.filter(({ names }) => isNamed(one, names));
+    // A directory without files delivers only a declared directory, never a file of that name.
+    const found = present.filter(({ path, names }) => isNamed(one, names) && (isDirectory(one) || !path.endsWith("/")));
     if (found.length === 0) {
       if (isSearched || !one.isGlob) verdict.missing.push(one.path);
     } else if (found.every(({ path }) => isStale(path))) verdict.unchanged.push(one.path);
@@ -72,7 +73,7 @@ export function judgeDelivery(delivery: Delivery): DeliveryVerdict {
   }
   for (const one of declared.modified.map(declaredPath)) {
     // A directory only says where the phase may write.
-    if (one.path.endsWith("/") || touched.some(({ names }) => isNamed(one, names))) continue;
+    if (isDirectory(one) || touched.some(({ names }) => isNamed(one, names))) continue;
     if (changes.isComplete || changes.unchanged.has(one.path)) verdict.untouched.push(one.path);
   }
   return verdict;
@@ -102,6 +103,10 @@ export function declaredPath(declared: string): DeclaredPath {
   // A path with braces may also be a literal file name.
   const all = path.includes("{") ? [...patterns, patternOf(path.split("/"), false)] : patterns;
   return { path, patterns: all, isGlob: all.some(({ segments, literal }) => literal < segments.length) };
+}
+
+function isDirectory({ path }: DeclaredPath): boolean {
+  return path.endsWith("/");
 }
 
 export function isNamed({ patterns }: DeclaredPath, names: readonly string[]): boolean {

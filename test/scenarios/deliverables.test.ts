@@ -81,6 +81,12 @@ describe("declared globs, deletions, links and modifications outside git (C42)",
     ["a file that is gone", [["remove", "old.txt"]], { files_deleted: ["old.txt"] }, null],
     ["a link to nowhere", [["symlink", ["/nonexistent", "link"]]], { files_created: ["link"] }, null],
     [
+      "a directory in place of a file",
+      [["shell", "mkdir made.txt"]],
+      { files_created: ["made.txt"] },
+      "declared but missing: made.txt",
+    ],
+    [
       "a file that was there before and is not reported",
       [],
       { files_created: ["old.txt"] },
@@ -101,6 +107,7 @@ describe("declared globs, deletions, links and modifications outside git (C42)",
       const phase = scripted(1, { "*": steps }, declared);
       const { run } = await runPlan(project, [phase], { env: { MAESTRO_MAX_RETRIES: "0" } });
       expect(run.code, run.stderr).toBe(message === null ? 0 : 4);
+      expect(run.stdout).not.toContain("Declared but missing");
       expect(errorsOf(project)).toMatchObject(message === null ? [] : [{ type: "validation", message }]);
     }),
   );

@@ -1,8 +1,9 @@
 // maestro report: shows a session's results, duration and cost.
 
+import { declaredPath } from "../../session/deliverables.ts";
 import type { Session } from "../../session/session.ts";
 import type { ResolvedSettings } from "../../settings.ts";
-import { hashFiles } from "../../store/files/project-files.ts";
+import { isThere } from "../../store/files/declared-files.ts";
 import { seenSession } from "../../store/seen-session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { reportLines } from "../../views/report/report.ts";
@@ -79,8 +80,8 @@ function missingFiles(projectRoot: string, session: Session): { phase: string; f
   return session.phases
     .filter((phase) => phase.status === "completed")
     .flatMap((phase) => {
-      const hashes = hashFiles(projectRoot, phase.plan?.files_created ?? []);
-      const missing = Object.keys(hashes).filter((file) => hashes[file] === null);
+      const declared = (phase.plan?.files_created ?? []).filter((file) => !declaredPath(file).isGlob);
+      const missing = declared.filter((file) => !isThere(projectRoot, file));
       return missing.map((file) => ({ phase: phase.id, file }));
     });
 }

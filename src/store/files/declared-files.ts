@@ -145,6 +145,11 @@ function readChunks(search: Search, directory: Directory): Dirent[][] {
   }
 }
 
+/** Whether a path exists in the project, for which a link counts wherever it points. */
+export function isThere(root: string, path: string): boolean {
+  return kindOf(root, path) !== undefined;
+}
+
 /** A link exists, wherever it points; it is not followed. */
 function kindOf(root: string, path: string): "file" | "directory" | undefined {
   if (pathFault(path) !== undefined) return undefined;
