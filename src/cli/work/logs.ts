@@ -5,7 +5,7 @@ import { errno, MaestroError } from "../../errors.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { requirePhase } from "../../session/decide/operation.ts";
 import { isDelegated } from "../../session/seen.ts";
-import type { Attempt, Session } from "../../session/session.ts";
+import { type Attempt, isNative, type Session } from "../../session/session.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
 import { Batch, batchPath, MAX_READ_STDOUT, MAX_STDERR_BYTES } from "../../store/files/batch.ts";
 import { NewLines } from "../../store/output/new-lines.ts";
@@ -29,7 +29,12 @@ export interface LogFlags {
 
 export async function logs(io: Io, id: string, flags: LogFlags): Promise<number> {
   const store = openStore(io, settingsOf(io));
-  const print: Print = (bytes) => io.out(asLines(store.redact(stripControls(bytes))));
+  let isEmpty = true;
+  const print: Print = (bytes) => {
+    const text = asLines(store.redact(stripControls(bytes)));
+    isEmpty &&= text.trim() === "";
+    io.out(text);
+  };
   const session = sessionFor(store, flags.session);
   const attempt = attemptOf(session, id, flags.attempt);
   const batch = openResults(store, attempt);
@@ -51,8 +56,9 @@ export async function logs(io: Io, id: string, flags: LogFlags): Promise<number>
     if (flags.follow && isActive) await follow(io, store, id, attempt, output);
     output.printNew(true);
     if (flags.raw) return 0;
-    if (!output.isStream) printAnswer(io, answerOf(store, batch, attempt, runtime));
+    if (!output.isStream) print(answerOf(store, batch, attempt, runtime).trimEnd());
     print(batch.read(attempt.name, "validation.log", MAX_STDERR_BYTES));
+    if (isEmpty) io.err(`Attempt ${attempt.attempt} ${noOutput(attempt)}\n`);
     return 0;
   } finally {
     batch.close();
@@ -144,8 +150,10 @@ async function follow(
   stopListening();
 }
 
-function printAnswer(io: Io, answer: string): void {
-  if (answer !== "") io.out(`${answer.trimEnd()}\n`);
+function noOutput(attempt: Attempt): string {
+  if (attempt.result === null) return "has no output yet";
+  const isLost = isNative(attempt) && attempt.result.outcome === "interrupted";
+  return isLost ? "left no output: its conversation ended before its agent reported" : "left no output";
 }
 
 /** The agent's answer, or its raw output if that cannot be parsed and is not a stream, which has the prompt in it. */
