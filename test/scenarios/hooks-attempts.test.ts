@@ -364,7 +364,14 @@ describe("record A7: a delegation whose conversation died", () => {
     project.write("src/a.ts", "half\n");
     const prompt = delegated(project, "coder", "Phase: 1\nFinish it.");
     project.write("src/more.ts", "rest\n");
-    handBack(project, "coder", prompt, report({ created: "src/more.ts" }));
+    handBack(project, "coder", prompt, report({ created: "src/a.ts, src/more.ts" }));
+    // The report may name what the first attempt left.
+    expect(phasesOf(project)[0]?.warnings.map(({ code }) => code)).not.toContain("claims_differ");
+    expect(project.maestro(["logs", "1", "--attempt", "1"])).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: "Attempt 1 left no output: its conversation ended before its agent reported\n",
+    });
     expect(
       attemptsOf(project).map(({ attempt, result, changes }) => [
         attempt,

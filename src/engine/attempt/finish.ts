@@ -200,7 +200,7 @@ function verdictOf(
 ): Judgement {
   const phase = requirePhase(session, id);
   const verdict = judgeAttempt(judged.outcome, judged.handoff, { hasDependents: hasDependents(session, id) });
-  const claims = reported === null || work === null ? [] : claimWarnings(reported.files, work, root);
+  const claims = reported === null || work === null ? [] : claimWarnings(phase, reported.files, work, root);
   const scope = work === null ? { verdict: null, warnings: [] } : judgeWork(work, scopeRules(context, phase));
   const untouched = delivery === null ? [] : untouchedWarnings(delivery);
   const warnings = [...(work?.warnings ?? []), ...claims, ...scope.warnings, ...untouched];

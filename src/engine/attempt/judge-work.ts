@@ -16,6 +16,7 @@ import type { Warned } from "../../session/decide/attempt.ts";
 import { claimDifferences, claimWarning } from "../../session/decide/claims.ts";
 import type { Shortfall } from "../../session/decide/judge-handoff.ts";
 import type { FileLists } from "../../session/decide/operation.ts";
+import { knownChanges } from "../../session/deliverables.ts";
 import type { FailureCode } from "../../session/events.ts";
 import { declaresFiles, OUTSIDE_SCOPE, SENSITIVE_CHANGE } from "../../session/scope.ts";
 import type { Changes, SessionPhase } from "../../session/session.ts";
@@ -89,11 +90,19 @@ export function judgeWork(
 }
 
 /** Warns about differences between the files that a report names and the files that changed. */
-export function claimWarnings(claims: FileLists, { where, files, fresh }: ExaminedWork, root: string): Warned[] {
+export function claimWarnings(
+  phase: SessionPhase,
+  claims: FileLists,
+  { where, files, fresh }: ExaminedWork,
+  root: string,
+): Warned[] {
   const differences = claimDifferences(claims, files, [root]);
+  // In the project the work of earlier attempts is kept, and an agent that finishes it may name all of it.
+  const earlier = where === "worktree" ? new Set<string>() : knownChanges(phase, []).paths;
+  const missing = differences.missing.filter((path) => !earlier.has(path));
   // A change that the agent did not report may come from another process, or from an earlier attempt.
   const unclaimed = where === "shared" ? [] : differences.unclaimed.filter((path) => fresh?.has(path) !== false);
-  const message = claimWarning({ ...differences, unclaimed });
+  const message = claimWarning({ ...differences, missing, unclaimed });
   return message === null ? [] : [{ code: "claims_differ", message }];
 }
 

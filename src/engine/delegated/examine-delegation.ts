@@ -93,6 +93,6 @@ export function workWarnings(
   const scope = judgeWork(work, { ownership: "warn", writes, declares: declaresFiles(phase) });
   const rejected: Warned[] =
     scope.verdict === null ? [] : [{ code: "outside_scope", message: scope.verdict.message.replaceAll("\n", " ") }];
-  const claims = claimed === null ? [] : claimWarnings(claimed, work, projectRoot);
+  const claims = claimed === null ? [] : claimWarnings(phase, claimed, work, projectRoot);
   return [...work.warnings, ...claims, ...scope.warnings, ...rejected];
 }
