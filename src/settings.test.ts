@@ -128,6 +128,7 @@ describe("a project's .env (C48)", () => {
     ["MAESTRO_GUARD", "always", "auto", "always"],
     ["MAESTRO_GUARD", "off", "auto", "auto"],
     ["MAESTRO_PASS_ENV", "APP_*", "AWS_*", "APP_*"],
+    ["MAESTRO_PASS_ENV", "APP_?, DATABASE_*", "", "APP_?, DATABASE_*"],
     ["MAESTRO_DISABLED_AGENTS", "coder", "tester", "coder,tester"],
     ["MAESTRO_BUDGET", "5usd", "9usd", "5usd"],
     ["MAESTRO_BUDGET", "5usd", "3usd,2Mtok", "3usd,2Mtok"],

@@ -132,7 +132,7 @@ export const definitions = {
       "Exported variables that agents and commands get besides the allowed ones: names and globs, as in `DATABASE_URL,APP_*`",
     ),
     expects: "a list of variable names and globs",
-    parse: (value: string) => (/^[A-Za-z_*][\w*]*(?:[\s,]+[A-Za-z_*][\w*]*)*$/.test(value) ? value : undefined),
+    parse: (value: string) => (/^[A-Za-z_*?][\w*?]*(?:[\s,]+[A-Za-z_*?][\w*?]*)*$/.test(value) ? value : undefined),
     fromProject: ignored("a project must not choose which of your variables agents get"),
   },
   MAESTRO_GUARD: {

@@ -78,6 +78,8 @@ describe("an agent's environment is an allow list (T9)", () => {
   test("a glob adds every name that it matches, but none that belongs to Maestro, the shell or the conversation", () => {
     const env = all("APP_A APP_B MY_APP_C DATABASE_URL MAESTRO_ATTEMPT GEMINI_SESSION_ID PWD _".split(" "));
     expect(Object.keys(passed(env, ["APP_*", "DATABASE_URL"]))).toEqual(["APP_A", "APP_B", "DATABASE_URL"]);
+    expect(Object.keys(passed(env, ["APP_?"]))).toEqual(["APP_A", "APP_B"]);
+    expect(Object.keys(passed(env, ["APP?"]))).toEqual([]);
     expect(Object.keys(passed(env, ["*_C"]))).toEqual(["MY_APP_C"]);
     expect(Object.keys(passed(env, ["*"]))).toEqual(["APP_A", "APP_B", "MY_APP_C", "DATABASE_URL"]);
   });

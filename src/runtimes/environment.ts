@@ -57,7 +57,7 @@ export function agentEnvironment(
   extra: readonly string[],
   own: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const globs = extra.filter((name) => name.includes("*")).map(globbed);
+  const globs = extra.filter((name) => /[*?]/.test(name)).map(globbed);
   const isNamed = (name: string) => extra.includes(name) || (!isPrivate(name) && globs.some((glob) => glob.test(name)));
   const isPassed = (name: string) => reachesAgents(name) || (isNamed(name) && !isWithheld(name));
   const passed = Object.entries(env).filter(
@@ -103,12 +103,8 @@ function isPrivate(name: string): boolean {
 }
 
 function globbed(glob: string): RegExp {
-  return new RegExp(
-    `^${glob
-      .split("*")
-      .map((part) => part.replace(/\W/g, ""))
-      .join(".*")}$`,
-  );
+  const pattern = glob.replace(/[^\w*?]/g, "").replaceAll("*", ".*").replaceAll("?", ".");
+  return new RegExp(`^${pattern}$`);
 }
 
 /**

@@ -103,7 +103,7 @@ function orderOf(context: RunContext, prepared: PreparedAttempt, sender: Sender,
   const { phase, attempt, name, agent, tier, model, timeoutMs, reserved, player } = prepared;
   const { runtime } = player;
   const session = requireSession(store.session);
-  const named = sender.passEnv.filter((one) => !one.includes("*") && sender.isExported(one));
+  const named = sender.passEnv.filter((one) => !/[*?]/.test(one) && sender.isExported(one));
   const credential = sender.pool(runtime.name);
   return {
     v: 1,
