@@ -2,10 +2,9 @@
 
 import { loadRoster, type Roster } from "../agents/roster.ts";
 import { MaestroError } from "../errors.ts";
-import { commandLineOf } from "../extension-path.ts";
 import type { BaselineCommand } from "../plan/baseline.ts";
 import type { ValidationReport } from "../plan/validate.ts";
-import { agentsFolder, programRoot } from "../program-root.ts";
+import { agentsFolder } from "../program-root.ts";
 import { projectRedactor } from "../secrets/redact.ts";
 import { resolveStateDirectory } from "../setting-layers.ts";
 import { type ResolvedSettings, resolveSettings, tolerantSettings } from "../settings.ts";
@@ -17,7 +16,7 @@ import type { SessionStore } from "../store/session-store.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 import { readInput } from "./input.ts";
 import type { Io } from "./io.ts";
-import { ownLauncher } from "./launcher.ts";
+import { pasteable, programFor } from "./launcher.ts";
 
 export function agentsDirectory(io: Io): string {
   return agentsFolder(io.env);
@@ -81,7 +80,12 @@ export function redactorOf(io: Io): (text: string) => string {
 
 /** The command that starts Maestro for this user: `maestro` if their PATH leads to this program. */
 export function programOf(io: Io): string {
-  return ownLauncher(io.env.PATH) === null ? commandLineOf(programRoot) : "maestro";
+  return programFor(io.env.PATH);
+}
+
+/** Prints text for a person on standard output, with commands that work for this user. */
+export function tellUser(io: Io, text: string): void {
+  io.out(pasteable(text, io.env.PATH));
 }
 
 /** How open decisions are shown to this user. */

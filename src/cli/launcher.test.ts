@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { launcherScript, ownLauncher, ownProgram } from "./launcher.ts";
+import { launcherScript, ownLauncher, ownProgram, pasteable } from "./launcher.ts";
 
 let directory: string;
 beforeEach(() => {
@@ -20,4 +20,16 @@ test("maestro on the PATH is this installation when it is the program or the scr
   rmSync(join(directory, "maestro"));
   symlinkSync(ownProgram, join(directory, "maestro"));
   expect(ownLauncher(directory)).toBe("program");
+});
+
+test("a hint shows the command that works when this user pastes it", () => {
+  const hint = 'Run "maestro resume", or "maestro diff 3 --stat". "maestro" is a program.';
+  const program = `node "${ownProgram}"`;
+  expect(pasteable(hint, directory)).toBe(
+    `Run \`${program} resume\`, or \`${program} diff 3 --stat\`. "maestro" is a program.`,
+  );
+  script("#!/bin/sh\necho another program of this name\n");
+  expect(pasteable(hint, directory)).toContain(`Run \`${program} resume\``);
+  script(`${launcherScript}# sealed\n`);
+  expect(pasteable(hint, directory)).toBe(hint);
 });

@@ -1,8 +1,10 @@
-// The command `maestro` on the PATH: this installation's program itself, or the script that `maestro setup` writes to start it.
+// The command `maestro` on the PATH: this installation's program itself, or the script that `maestro setup` writes to start it. Without
+// either, a hint shows the command line that works for this user.
 
 import { readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { errno } from "../errors.ts";
+import { commandLineOf } from "../extension-path.ts";
 import { programRoot } from "../program-root.ts";
 import { findProgram } from "../search-path.ts";
 
@@ -21,4 +23,18 @@ export function ownLauncher(path: string | undefined): "program" | "script" | nu
     if (errno(error) === undefined) throw error;
     return null;
   }
+}
+
+/** The command that starts Maestro for a user with that PATH. */
+export function programFor(path: string | undefined): string {
+  return ownLauncher(path) === null ? commandLineOf(programRoot) : "maestro";
+}
+
+/** Commands in double quotes, as in `Run "maestro resume".`, as they work when this user pastes them; then in backquotes, as they have quotes. */
+export function pasteable(text: string, path: string | undefined): string {
+  if (!text.includes('"maestro ')) return text;
+  const program = programFor(path);
+  return program === "maestro"
+    ? text
+    : text.replace(/"maestro( [^"\n]*)"/g, (_, words: string) => `\`${program}${words}\``);
 }

@@ -9,6 +9,7 @@ import { exitCodes, signalCodes } from "../exit-codes.ts";
 import { usersOwn } from "../setting-layers.ts";
 import { MAX_INPUT_BYTES, readStream } from "./input.ts";
 import type { EndingSignal, Io } from "./io.ts";
+import { pasteable } from "./launcher.ts";
 import { plainWords, program, usageCodeOf } from "./program.ts";
 import { frameText, outgoing, SHOW_CURSOR } from "./terminal.ts";
 
@@ -86,7 +87,7 @@ function out(text: string | Uint8Array): void {
 }
 
 function err(text: string): void {
-  stderr().write(plain(text));
+  stderr().write(plain(pasteable(text, process.env.PATH)));
 }
 
 function plain(text: string): string {

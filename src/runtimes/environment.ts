@@ -103,7 +103,10 @@ function isPrivate(name: string): boolean {
 }
 
 function globbed(glob: string): RegExp {
-  const pattern = glob.replace(/[^\w*?]/g, "").replaceAll("*", ".*").replaceAll("?", ".");
+  const pattern = glob
+    .replace(/[^\w*?]/g, "")
+    .replaceAll("*", ".*")
+    .replaceAll("?", ".");
   return new RegExp(`^${pattern}$`);
 }
 

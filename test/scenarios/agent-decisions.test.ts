@@ -182,7 +182,7 @@ describe("a person at another terminal, while the engine runs", () => {
         const run = await maestro(project, words, agent.env());
         expect([run.code, run.stderr], words.join(" ")).toEqual([
           3,
-          expect.stringMatching(/^ERROR: .*being run by process \d+ since [\s\S]*maestro stop|stop it first/),
+          expect.stringMatching(/^ERROR: .*being run by process \d+ since [\s\S]*(?:maestro\.js" stop|stop it first)/),
         ]);
       }
       expect(project.read(".gemini/state/progress.jsonl")).toBe(before);

@@ -68,7 +68,7 @@ describe("a phase that failed (K147, K150, L168)", () => {
       const words = ["--timeout", "600ms", ...quick];
       expect((await maestro(project, ["run", planPath, ...words], env)).code).toBe(4);
       const retry = await maestro(project, ["retry", "1", "--timeout", "20s", "--reason", "it was nearly done"], env);
-      expect([retry.code, retry.stdout]).toEqual([0, expect.stringContaining("maestro resume")]);
+      expect([retry.code, retry.stdout]).toEqual([0, expect.stringContaining('maestro.js" resume')]);
       expect(status(project)).toMatchObject({
         status: "in_progress",
         phases: [{ status: "in_progress", retry_count: 1 }],

@@ -379,7 +379,7 @@ describe("a session that cannot be run", () => {
       await allGone(project);
       const again = await maestro(project, ["run", planPath, "--yes"], agent.env());
       expect([again.code, again.stderr]).toEqual([3, expect.stringContaining("2026-02-14-task-api is not finished")]);
-      expect(again.stderr).toContain("maestro resume");
+      expect(again.stderr).toContain('maestro.js" resume');
       project.write(".bin/go", "");
       expect((await maestro(project, ["resume", ...quick], agent.env())).code).toBe(0);
       const nothing = await maestro(project, ["resume"], agent.env());

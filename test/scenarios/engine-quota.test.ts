@@ -121,7 +121,7 @@ describe("a provider that does not come back", () => {
       const run = await maestro(project, ["run", planPath, "--quota-wait", "300ms", ...quick], env);
       expect(run.code, run.stderr).toBe(5);
       expect(run.stdout).toContain("rejected requests for too long");
-      expect(run.stdout).toContain("maestro resume");
+      expect(run.stdout).toContain('maestro.js" resume');
       expect(status(project)).toMatchObject({
         status: "interrupted",
         phases: [

@@ -29,7 +29,7 @@ describe("a run without what it needs", () => {
       expect(run.code).toBe(3);
       expect(run.stderr).toContain("gemini was not found on PATH");
       expect(run.stderr).toContain("npm install -g @google/gemini-cli");
-      expect(run.stderr).toContain("maestro rehearse");
+      expect(run.stderr).toContain('maestro.js" rehearse');
       const { status: session, notes, phases } = status(project);
       expect([session, phases[0].status]).toEqual(["in_progress", "pending"]);
       expect(notes[0].text).toMatch(/gemini was not found on PATH/);

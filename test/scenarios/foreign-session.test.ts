@@ -48,7 +48,7 @@ describe("a session that came with a repository", () => {
       expect([code, started(project), project.exists("validated")]).toEqual([4, false, false]);
       expect(stderr).toContain("You did not start session 2026-02-14-task-api on this machine");
       expect(stderr).toContain("runs: touch validated");
-      expect(stderr).toContain("maestro resume --accept-session");
+      expect(stderr).toContain('maestro.js" resume --accept-session');
     },
   );
 

@@ -365,7 +365,7 @@ describe("an edit of active-session.md while an engine runs", () => {
       expect(run.code, run.stderr).toBe(0);
       expect(startsOf(agent)).toEqual(["1.1", "2.1"]);
       expect(run.stderr).toMatch(
-        /cannot be adopted: .*an engine runs the session.*"maestro skip", "maestro retry" or "maestro abort".*It is kept as/,
+        /cannot be adopted: .*an engine runs the session.*maestro\.js" skip`, .*maestro\.js" retry` or .*maestro\.js" abort`.*It is kept as/,
       );
       expect(edited(project)).toHaveLength(1);
     }));

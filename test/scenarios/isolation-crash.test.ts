@@ -473,13 +473,13 @@ describe("a kill while an agent works in its worktree", () => {
       engine.child.kill("SIGKILL");
       await engine.ended;
       const early = await maestro(project, ["diff", "one"], project.agents.env());
-      expect(early.stderr).toContain(
-        'attempt 1 has no recorded end: "maestro resume" or "maestro abort" records its changes',
+      expect(early.stderr).toMatch(
+        /attempt 1 has no recorded end: `node ".*maestro\.js" resume` or `node ".*" abort` records its changes/,
       );
       const aborted = await maestro(project, ["abort"], project.agents.env());
       expect(aborted.code, aborted.stderr).toBe(0);
       expect(isAlive(agent)).toBe(false);
-      expect(aborted.stderr).toContain('"maestro diff one --attempt 1" shows its changes');
+      expect(aborted.stderr).toContain('maestro.js" diff one --attempt 1` shows its changes');
       const shown = await maestro(project, ["diff", "one", "--attempt", "1"], project.agents.env());
       expect(shown.stdout).toContain("-line 2\n+changed\n");
       await maestro(project, ["archive"], project.agents.env());

@@ -118,7 +118,9 @@ describe("a run with --review phase", () => {
         expect(await said(project, "reject", "2", "--guidance", "x")).toMatchObject({ code: 1 });
         expect(await said(project, "reject", "1", "--guidance", "Write the second text.")).toMatchObject({
           code: 0,
-          stdout: 'Phase 1 is rejected and will be attempted again; continue with "maestro resume"\n',
+          stdout: expect.stringMatching(
+            /^Phase 1 is rejected and will be attempted again; continue with `node ".*" resume`\n$/,
+          ),
         });
         const second = project.resume();
         expect([second.code, second.stdout]).toEqual([4, expect.stringContaining("Review: phase 1")]);
@@ -419,7 +421,10 @@ describe("a phase that the user reopens", () => {
         expect(status(project).status).toBe("completed");
         expect(await said(project, "reopen", "9")).toMatchObject({ code: 1 });
         const reopened = await said(project, "reopen", "1", "--guidance", "The text is wrong.");
-        expect(reopened).toMatchObject({ code: 0, stdout: 'Phase 1 is reopened; continue with "maestro resume"\n' });
+        expect(reopened).toMatchObject({
+          code: 0,
+          stdout: expect.stringMatching(/^Phase 1 is reopened; continue with `node ".*maestro\.js" resume`\n$/),
+        });
         expect(await said(project, "reopen", "1")).toMatchObject({
           code: 1,
           stderr: expect.stringContaining("Cannot reopen phase 1: it is in progress, not completed"),

@@ -56,7 +56,7 @@ describe("creating a session", () => {
     const run = await commandLine(project, ["session", "create", planPath]);
     expect(run.code).toBe(1);
     expect(run.stderr).toMatch(
-      /^ERROR: A session is already active: 2026-02-14-task-api \(in_progress\)\n {2}.*maestro archive/,
+      /^ERROR: A session is already active: 2026-02-14-task-api \(in_progress\)\n {2}.*maestro\.js" archive`/,
     );
     expect(project.read(".gemini/state/progress.jsonl")).toBe(before);
   });
@@ -71,7 +71,9 @@ describe("creating a session", () => {
     );
     const run = await commandLine(project, ["session", "create", "plan.md"]);
     expect(run.code).toBe(2);
-    expect(run.stderr).toMatch(/^ERROR: The plan is not valid: cycle: .*\n {2}Run "maestro validate plan.md"/);
+    expect(run.stderr).toMatch(
+      /^ERROR: The plan is not valid: cycle: .*\n {2}Run `node ".*maestro\.js" validate plan\.md` /,
+    );
     expect(project.list()).toEqual(["plan.md"]);
   });
 
@@ -139,9 +141,7 @@ describe("moving phases", () => {
     expect((await move("1", "aborted", "--user-decision")).code).toBe(0);
     expect(status(project).status).toBe("failed");
     expect((await move("2", "skipped", "--user-decision")).stderr).toContain("session 2026-02-14-task-api was aborted");
-    expect((await commandLine(project, ["status"])).stdout).toContain(
-      'The session was aborted: "maestro archive" archives it',
-    );
+    expect((await commandLine(project, ["status"])).stdout).toContain('maestro.js" archive` archives it');
     expect(status(project).position).toMatchObject({ next: null, ready: [] });
     const view = ".gemini/state/active-session.md";
     project.write(view, project.read(view).replace('status: "failed"', 'status: "in_progress"'));

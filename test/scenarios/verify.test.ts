@@ -200,7 +200,7 @@ describe("maestro verify refuses, and changes nothing,", () => {
     refuses(project, 1, /no phase "9"\n.*Its phases are 1, 2/, {}, "9");
     succeed(project, ["session", "transition", "1", "in_progress"]);
     const early = project.maestro(["session", "transition", "1", "completed"]);
-    expect(early.stderr).toMatch(/its validation commands have not been run\n.*maestro verify 1/);
+    expect(early.stderr).toMatch(/its validation commands have not been run\n.*maestro\.js" verify 1`/);
     succeed(project, ["session", "transition", "1", "completed", "--user-decision"]);
     refuses(project, 1, /Cannot verify phase 1: it is completed/);
   });

@@ -2,6 +2,7 @@
 
 import { CommanderError } from "commander";
 import type { Io } from "../../src/cli/io.ts";
+import { pasteable } from "../../src/cli/launcher.ts";
 import { plainWords, program, usageCodeOf } from "../../src/cli/program.ts";
 import { outgoing } from "../../src/cli/terminal.ts";
 import { MaestroError } from "../../src/errors.ts";
@@ -26,7 +27,7 @@ export async function commandLine(
       stdout += typeof text === "string" ? outgoing(text) : Buffer.from(text).toString("utf8");
     },
     err: (text) => {
-      stderr += outgoing(text);
+      stderr += outgoing(pasteable(text, io.env?.PATH));
     },
     readStdin: async () => Buffer.from(input),
     deferSignals: () => undefined,
@@ -47,7 +48,7 @@ export async function commandLine(
   } catch (error) {
     if (error instanceof CommanderError) return { code: error.exitCode, signal: null, stdout, stderr };
     if (!(error instanceof MaestroError)) throw error;
-    stderr += outgoing(`ERROR: ${error.message}\n${error.hint === undefined ? "" : `  ${error.hint}\n`}`);
+    io.err?.(`ERROR: ${error.message}\n${error.hint === undefined ? "" : `  ${error.hint}\n`}`);
     code = (error.code === "usage" ? usageCodeOf(words[0]) : undefined) ?? exitCodes[error.code];
   }
   return { code, signal: null, stdout, stderr };

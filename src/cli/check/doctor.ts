@@ -16,7 +16,7 @@ import { definitions, type ResolvedSettings, resolveSettings, type SettingName, 
 import { locateState } from "../../store/location.ts";
 import { ensureWorkspace } from "../../store/workspace.ts";
 import { plural } from "../../views/text/amount.ts";
-import { agentsDirectory, openStore, rosterOf } from "../context.ts";
+import { agentsDirectory, openStore, rosterOf, tellUser } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
 import { hookReason, hookRemedy, missingHooks } from "../run/project-notes.ts";
@@ -56,7 +56,7 @@ export async function doctor(
   const healthy = findings.every((finding) => finding.level !== "fail");
   const extension = lint === undefined ? null : { directory, ...lint, token_limit: MAX_RUN_TOKENS };
   if (options.json) printJson(io, { healthy, settings: settingsJson(settings), extension, findings });
-  else io.out(`${textLines(io, findings, settings).join("\n")}\n`);
+  else tellUser(io, `${textLines(io, findings, settings).join("\n")}\n`);
   return healthy ? 0 : 3;
 }
 

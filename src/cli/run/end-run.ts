@@ -10,7 +10,7 @@ import { archiveQuestion } from "../../store/operations.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { decisionLines, openDecisions } from "../../views/decision/open-decisions.ts";
 import { requirementsJson, unansweredLines } from "../../views/report/report-requirements.ts";
-import { decisionLook, programOf } from "../context.ts";
+import { decisionLook, programOf, tellUser } from "../context.ts";
 import { type Io, printJsonLine } from "../io.ts";
 import { pruneAfterArchive } from "../session/recovery.ts";
 import { reportOf } from "../work/report.ts";
@@ -29,7 +29,7 @@ export async function endRun(io: Io, ended: EndedRun): Promise<number> {
   const { store, settings, end, json } = ended;
   const session = requireSession(store.session);
   const code = end.kind === "interrupted" ? signalCodes[end.signal] : runExitCodes[end.kind];
-  if (!json) for (const line of closingLines(io, settings, session, end)) io.out(`${line}\n`);
+  if (!json) for (const line of closingLines(io, settings, session, end)) tellUser(io, `${line}\n`);
   await setImmediate();
   const archived = end.kind === "completed" && !ended.keepOpen ? await archiveIfWanted(io, ended) : undefined;
   if (json) {
@@ -82,7 +82,7 @@ async function archiveIfWanted(io: Io, { store, settings, json, yes }: EndedRun)
   if (!settings.values.MAESTRO_AUTO_ARCHIVE && !yes) {
     const isWanted = io.interactive && /^y/i.test((await io.ask(`${archiveQuestion} [y/N] `)) ?? "");
     if (!isWanted) {
-      if (!io.interactive && !json) io.out(`\n${archiveQuestion}\n  maestro archive\n`);
+      if (!io.interactive && !json) io.out(`\n${archiveQuestion}\n  ${programOf(io)} archive\n`);
       return undefined;
     }
   }

@@ -23,7 +23,7 @@ import { revisePlan } from "../../store/revise.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { decisionLines, openDecisions } from "../../views/decision/open-decisions.ts";
 import { resumeLines } from "../../views/decision/resume.ts";
-import { approvePlan, decisionLook, programOf, settingsOf, validateFile } from "../context.ts";
+import { approvePlan, decisionLook, programOf, settingsOf, tellUser, validateFile } from "../context.ts";
 import { refuseInsideAttempt } from "../inside-attempt.ts";
 import { type Io, printJsonLine } from "../io.ts";
 import { recordBudget, refuseUnkeptIn, stillSpent } from "../kept-budget.ts";
@@ -61,7 +61,7 @@ export async function resume(io: Io, flags: ResumeFlags): Promise<number> {
   const session = requireSession(store.session);
   if (session.status === "completed") {
     sweepResults(store.location, session.session_id);
-    io.out(`Session ${session.session_id} is completed. Archive it with "maestro archive".\n`);
+    tellUser(io, `Session ${session.session_id} is completed. Archive it with "maestro archive".\n`);
     return 0;
   }
   chosenPhases(session.phases, flags.phases);

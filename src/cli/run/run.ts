@@ -18,7 +18,7 @@ import { type ApprovedPlan, type CreateRequest, createSession } from "../../stor
 import type { SessionStore } from "../../store/session-store.ts";
 import { stripControls } from "../../text.ts";
 import { chosenBudget } from "../budget.ts";
-import { approvePlan, openStore, redactorOf, settingsOf } from "../context.ts";
+import { approvePlan, openStore, redactorOf, settingsOf, tellUser } from "../context.ts";
 import { refuseInsideAttempt } from "../inside-attempt.ts";
 import { type Io, printJsonLine } from "../io.ts";
 import { refuseUnkept } from "../kept-budget.ts";
@@ -153,7 +153,7 @@ async function carryOut(io: Io, parts: CarryOut): Promise<number> {
     if (store.session?.aborted) {
       return endRun(io, { store, settings, end: { kind: "aborted" }, json: false, yes: false, keepOpen: false });
     }
-    io.out(`Session ${id} is waiting for your decision. Run "maestro resume" to decide.\n`);
+    tellUser(io, `Session ${id} is waiting for your decision. Run "maestro resume" to decide.\n`);
     return NEEDS_A_PERSON;
   }
 }

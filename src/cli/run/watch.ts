@@ -7,7 +7,7 @@ import { runningEngine } from "../../store/engine-lock.ts";
 import { seenSession } from "../../store/seen-session.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { decisionLines } from "../../views/decision/open-decisions.ts";
-import { decisionLook, openStore, redactorOf, settingsOf } from "../context.ts";
+import { decisionLook, openStore, redactorOf, settingsOf, tellUser } from "../context.ts";
 import type { Io } from "../io.ts";
 import { RunningOutput } from "../work/running-output.ts";
 import { duration } from "./engine-options.ts";
@@ -71,7 +71,7 @@ function pause(): Promise<void> {
 }
 
 function notRunning(io: Io, { session_id, status }: Session): number {
-  io.out(`No engine is running session ${session_id} (${status}). See its progress with "maestro status".\n`);
+  tellUser(io, `No engine is running session ${session_id} (${status}). See its progress with "maestro status".\n`);
   return 0;
 }
 

@@ -8,7 +8,7 @@ import type { ResolvedSettings } from "../../settings.ts";
 import { decidePhase } from "../../store/decisions.ts";
 import { stopEngine } from "../../store/stop-engine.ts";
 import { stripControls } from "../../text.ts";
-import { redactorOf, settingsOf, withStore } from "../context.ts";
+import { redactorOf, settingsOf, tellUser, withStore } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { duration } from "../run/engine-options.ts";
 import { withRecovery } from "./recovery.ts";
@@ -70,7 +70,7 @@ function tell(
 ): number {
   const next = isRunning ? "the running engine applies this" : 'continue with "maestro resume"';
   if (json) printJson(io, { phase, status, engine_running: isRunning });
-  else io.out(`Phase ${phase} ${what}; ${next}\n`);
+  else tellUser(io, `Phase ${phase} ${what}; ${next}\n`);
   return 0;
 }
 
@@ -82,7 +82,7 @@ export async function abort(io: Io, flags: DecisionFlags): Promise<number> {
   const reason = recordedReason(io, flags);
   const { id } = await withRecovery(io, settingsOf(io), (recovery) => abortSession(recovery, reason));
   if (flags.json) printJson(io, { session_id: id, status: "failed", aborted: true });
-  else io.out(`Session ${id} is aborted. Archive it with "maestro archive".\n`);
+  else tellUser(io, `Session ${id} is aborted. Archive it with "maestro archive".\n`);
   return 0;
 }
 
@@ -94,6 +94,6 @@ export async function stop(io: Io, flags: { force?: boolean; json?: boolean }): 
   );
   const pid = await stopEngine(location, flags.force).finally(() => clearTimeout(late));
   if (flags.json) printJson(io, { stopped: true, pid });
-  else io.out(`Stopped the engine (process ${pid}). Resume with "maestro resume".\n`);
+  else tellUser(io, `Stopped the engine (process ${pid}). Resume with "maestro resume".\n`);
   return 0;
 }

@@ -9,7 +9,7 @@ import type { ResolvedSettings } from "../../settings.ts";
 import { reopenPhase } from "../../store/decisions.ts";
 import type { SessionStore } from "../../store/session-store.ts";
 import { decisionLines, openDecisions } from "../../views/decision/open-decisions.ts";
-import { decisionLook, openStore, settingsOf, withStore } from "../context.ts";
+import { decisionLook, openStore, settingsOf, tellUser, withStore } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { type DecisionFlags, recordedReason } from "./decisions.ts";
 import { toldText } from "./retry-texts.ts";
@@ -60,7 +60,7 @@ function tellApproval(
     const about = { review: name, tree: review.tree, approved: kind === "approved" };
     printJson(io, { ...about, engine_running: isRunning, open_decisions });
   } else if (kind === "approved") {
-    io.out(`${reviewSubject(review).replace(/^phase/, "Phase")} is approved; ${nextStep(isRunning)}\n`);
+    tellUser(io, `${reviewSubject(review).replace(/^phase/, "Phase")} is approved; ${nextStep(isRunning)}\n`);
   } else {
     io.err(`ERROR: Cannot approve ${reviewSubject(review)}: ${approvalRefusal(approval)}\n\n`);
     if (store.session !== undefined) io.out(`${decisionLines(store.session, look).join("\n")}\n`);
@@ -97,6 +97,6 @@ function again(io: Io, phase: string, flags: RejectFlags & { isRejection?: boole
   };
   const isRunning = withStore(io, settingsOf(io), (store) => reopenPhase(store, request));
   if (json) printJson(io, { phase, status: "in_progress", engine_running: isRunning });
-  else io.out(`Phase ${phase} ${what}; ${nextStep(isRunning)}\n`);
+  else tellUser(io, `Phase ${phase} ${what}; ${nextStep(isRunning)}\n`);
   return 0;
 }

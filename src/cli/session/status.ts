@@ -17,7 +17,7 @@ import type { SessionStore } from "../../store/session-store.ts";
 import { decisionLines, openDecisions } from "../../views/decision/open-decisions.ts";
 import { sessionJson } from "../../views/record/session-json.ts";
 import { type RunningNow, statusLines } from "../../views/status.ts";
-import { decisionLook, settingsOf, withStore } from "../context.ts";
+import { decisionLook, settingsOf, tellUser, withStore } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
 import { RunningOutput } from "../work/running-output.ts";
@@ -75,8 +75,8 @@ export function status(io: Io, options: { json?: boolean; conflicts?: boolean })
       owner !== undefined,
       new Map(doing),
     );
-    io.out(`${lines.join("\n")}\n`);
-    if (owner !== undefined) io.out(`Engine:  process ${owner.pid}; follow it with "maestro watch"\n`);
+    tellUser(io, `${lines.join("\n")}\n`);
+    if (owner !== undefined) tellUser(io, `Engine:  process ${owner.pid}; follow it with "maestro watch"\n`);
     for (const line of decisionLines(session, look)) io.out(`${line}\n`);
     return 0;
   });

@@ -26,7 +26,7 @@ import type { SessionStore } from "../../store/session-store.ts";
 import { fileLines } from "../../views/diff.ts";
 import { oneLine } from "../../views/text/cell.ts";
 import { amountText } from "../../views/work.ts";
-import { openStore, settingsOf } from "../context.ts";
+import { openStore, settingsOf, tellUser } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
 import { type AttemptWithChanges, requireRepository, unkeptLine, type WorkFlags } from "./kept-work.ts";
@@ -196,7 +196,7 @@ function tell(
     io.out(`${what} is ${verb.done}: ${amountText(amount)}\n`);
     io.out(`${fileLines({ files, total: files.length, outside }, paint(io.color)).join("\n")}\n`);
   }
-  if (work.next !== undefined) io.out(`${work.next}\n`);
+  if (work.next !== undefined) tellUser(io, `${work.next}\n`);
   return 0;
 }
 
@@ -226,6 +226,6 @@ function conflict(
     "Nothing was changed.",
     advice,
   ];
-  io.out(`${lines.join("\n")}\n`);
+  tellUser(io, `${lines.join("\n")}\n`);
   return NEEDS_A_PERSON;
 }

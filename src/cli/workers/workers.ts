@@ -6,7 +6,7 @@ import { cell, oneLine, widest } from "../../views/text/cell.ts";
 import { ago, durationText } from "../../views/text/duration.ts";
 import { readQueueName } from "../../workers/protocol/queue-name.ts";
 import { listWorkers, type WorkerEntry } from "../../workers/queue/registry.ts";
-import { settingsOf } from "../context.ts";
+import { settingsOf, tellUser } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { queueOf } from "./queue-options.ts";
 
@@ -25,7 +25,7 @@ export async function workers(
   }
   const entries = await listWorkers(address);
   if (flags.json) printJson(io, { queue: address.url, workers: entries.map(workerJson) });
-  else io.out(`${workerTable(entries, io.now()).join("\n")}\n`);
+  else tellUser(io, `${workerTable(entries, io.now()).join("\n")}\n`);
   return 0;
 }
 
