@@ -1,5 +1,5 @@
 import { existsSync, rmSync, symlinkSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, isAbsolute, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commandLine } from "../support/command-line.ts";
 import { Project } from "../support/project.ts";
@@ -46,6 +46,19 @@ describe("setup", () => {
     expect((await setup("--undo", "--yes")).code).toBe(0);
     expect(present()).toEqual([]);
   });
+
+  test.each([{ HOME: "" }, { HOME: "here", XDG_DATA_HOME: "here", XDG_CONFIG_HOME: "here", GEMINI_CLI_HOME: "here" }])(
+    "never writes below the current directory: %j",
+    async (variables) => {
+      // Nothing is written: the home is then that of the account that runs the test.
+      const run = await commandLine(project, ["setup", "--dry-run", "--json"], { env: { ...env(), ...variables } });
+      const { files: steps } = JSON.parse(run.stdout) as { files: { path: string }[] };
+      expect(steps).toHaveLength(files.length);
+      expect(
+        steps.map(({ path }) => path).filter((path) => !isAbsolute(path) || path.startsWith(project.path)),
+      ).toEqual([]);
+    },
+  );
 
   test("completes verbs, subcommands and options in bash", async () => {
     expect((await setup("--yes")).code).toBe(0);

@@ -2,13 +2,13 @@
 // that Maestro did not write.
 
 import { statSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { type InstalledPolicy, type PolicyState, policyStateOf, userPolicies } from "../../agents/policies.ts";
 import { Directory } from "../../disk/contained.ts";
 import { readRegular, replaceDurably } from "../../disk/durable.ts";
 import { makeDirectories } from "../../disk/make-directories.ts";
 import { errno, MaestroError, reasonOf } from "../../errors.ts";
+import { absolute, homeOf } from "../home.ts";
 import { type Io, printJson } from "../io.ts";
 
 interface Options {
@@ -29,7 +29,7 @@ interface Step {
 const MAX_POLICY_BYTES = 1024 * 1024;
 
 export function installPolicies(io: Io, options: Options): number {
-  const path = join(io.env.GEMINI_CLI_HOME?.trim() || io.env.HOME?.trim() || homedir(), ".gemini", "policies");
+  const path = join(absolute(io.env.GEMINI_CLI_HOME) ?? homeOf(io.env), ".gemini", "policies");
   const isWriting = !options.dryRun;
   const directory = openDirectory(path, isWriting && !options.remove);
   const steps = userPolicies().map((policy): Step => {

@@ -2,13 +2,13 @@
 // It never changes a file that the user edited or that Maestro did not write.
 
 import { readdirSync } from "node:fs";
-import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setupPolicy } from "../../agents/setup-policy.ts";
 import { NEEDS_A_PERSON } from "../../exit-codes.ts";
 import { programRoot } from "../../program-root.ts";
 import { findProgram, searchPath } from "../../search-path.ts";
 import { programOf } from "../context.ts";
+import { absolute, homeOf } from "../home.ts";
 import { type Io, printJson } from "../io.ts";
 import { launcherScript, ownLauncher, ownProgram } from "../launcher.ts";
 import type { Verb } from "../verb.ts";
@@ -66,14 +66,14 @@ function filesFor(env: Environment, verbs: readonly Verb[]): OwnFile[] {
   const home = homeOf(env);
   const policy: OwnFile = {
     purpose: "Gemini CLI does not ask before Maestro reads or records",
-    path: join(env.GEMINI_CLI_HOME?.trim() || home, ".gemini", "policies", "maestro.toml"),
+    path: join(absolute(env.GEMINI_CLI_HOME) ?? home, ".gemini", "policies", "maestro.toml"),
     text: sealed(setupPolicy(ownProgram, skillNames())),
     mode: 0o644,
   };
   // Windows has neither these shells nor executable scripts without an extension.
   if (process.platform === "win32") return [policy];
-  const data = env.XDG_DATA_HOME?.trim() || join(home, ".local", "share");
-  const config = env.XDG_CONFIG_HOME?.trim() || join(home, ".config");
+  const data = absolute(env.XDG_DATA_HOME) ?? join(home, ".local", "share");
+  const config = absolute(env.XDG_CONFIG_HOME) ?? join(home, ".config");
   const completion = (shell: string, path: string, text: string): OwnFile => ({
     purpose: `completion in ${shell}`,
     path,
@@ -112,10 +112,6 @@ function skillNames(): string[] {
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
     .sort();
-}
-
-function homeOf(env: Environment): string {
-  return env.HOME?.trim() || homedir();
 }
 
 async function hasConsent(io: Io, steps: readonly SetupStep[], { yes, undo }: Options): Promise<boolean> {
