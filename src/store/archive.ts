@@ -9,6 +9,7 @@ import { MaestroError } from "../errors.ts";
 import { archiveStarted } from "../session/decide/facts.ts";
 import { acceptedOpen } from "../session/decide/requirement.ts";
 import type { EventOf, FileMove } from "../session/events.ts";
+import { unmetRequirements } from "../session/requirements.ts";
 import { isClosed, type Session } from "../session/session.ts";
 import { historyFacts } from "../views/record/history.ts";
 import { renderSession } from "../views/record/session-view.ts";
@@ -28,6 +29,8 @@ export interface Archived {
   plans: string[];
   /** Phases that were neither completed nor skipped. */
   open: number;
+  /** Requirements that the user accepted although they are not met. */
+  not_met: string[];
 }
 
 /** Chooses the target paths; none of them exists yet. `acceptOpen`: why the user archives requirements that are not met. */
@@ -96,6 +99,7 @@ export function finishArchive(
     journal: archiving.journal_to,
     plans: archiving.moves.map((move) => move.to),
     open: session.aborted ? 0 : session.phases.filter((phase) => !isClosed(phase)).length,
+    not_met: unmetRequirements(session).map(({ id }) => id),
   };
 }
 

@@ -65,6 +65,7 @@ describe("an open requirement at completion (C56)", () => {
       await answered(project, "R2", "dropped");
       const done = await words(project, "session", "complete", "--accept-open", "R2 comes later");
       expect(done.code, done.stderr).toBe(0);
+      expect(done.stdout).toContain("is completed, not met: R2, and archived in ");
       expect((await words(project, "report")).stdout).toContain("Accepted by the user: R2 comes later\n");
       expect(JSON.parse((await words(project, "report", "--json")).stdout)).toMatchObject({
         accept_open: "R2 comes later",
@@ -90,7 +91,10 @@ describe("an open requirement at completion (C56)", () => {
           body: { error: "illegal_transition", message: expect.stringContaining("R1 (not met), R2 (open)") },
         });
         const done = await write({ action: "complete", accept_open: "the user takes it as it is" });
-        expect(done).toMatchObject({ isError: false, body: { status: "completed" } });
+        expect(done).toMatchObject({
+          isError: false,
+          body: { status: "completed", archived: { open: 0, not_met: ["R1", "R2"] } },
+        });
       });
     }));
 });

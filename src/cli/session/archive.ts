@@ -26,6 +26,11 @@ function tell(io: Io, archived: Archived, { json }: { json?: boolean }): void {
     printJson(io, archived);
     return;
   }
-  io.out(`Archived session ${archived.session_id} (${archived.status})\n`);
+  io.out(`Archived session ${archived.session_id} (${archived.status}${unmetNote(archived)})\n`);
   for (const path of [archived.session, archived.journal, ...archived.plans]) io.out(`  ${path}\n`);
+}
+
+/** What the user accepted stays in sight. */
+export function unmetNote({ not_met: ids }: Archived, end = ""): string {
+  return ids.length === 0 ? "" : `, not met: ${ids.join(", ")}${end}`;
 }

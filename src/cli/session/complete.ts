@@ -4,6 +4,7 @@ import { archiveQuestion, completeSession } from "../../store/operations.ts";
 import { stripControls } from "../../text.ts";
 import { settingsOf, withStore } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
+import { unmetNote } from "./archive.ts";
 import { pruneAfterArchive } from "./recovery.ts";
 
 export interface CompleteOptions {
@@ -21,7 +22,10 @@ export async function sessionComplete(io: Io, options: CompleteOptions): Promise
   );
   if (options.json) printJson(io, { status: "completed", archived });
   else if (archived === null) io.out(`${archiveQuestion}\n`);
-  else io.out(`Session ${archived.session_id} is completed and archived in ${archived.session}\n`);
+  else
+    io.out(
+      `Session ${archived.session_id} is completed${unmetNote(archived, ",")} and archived in ${archived.session}\n`,
+    );
   if (archived !== null) await pruneAfterArchive(io, settings, archived);
   return 0;
 }
