@@ -3,6 +3,8 @@ import { frozenPhase, sessionAfter } from "../../test/support/session.ts";
 import { MaestroError } from "../errors.ts";
 import { decideMove, noSession } from "../session/decide/operation.ts";
 import { moveByReport } from "../session/decide/report-move.ts";
+import { acceptedOpen } from "../session/decide/requirement.ts";
+import { requireReview } from "../session/decide/review/decide-review.ts";
 import { refuseSecond } from "../store/operations.ts";
 import { failureOf } from "./failure.ts";
 
@@ -36,11 +38,14 @@ describe("the answer to a failed call (X283)", () => {
   });
 
   const session = sessionAfter([frozenPhase("1")]);
+  const unanswered = { ...session, requirements: [{ id: "R1", text: "It works." }] };
   const move = { phase: "1", to: "skipped", userDecision: false, maxRetries: 0, now: new Date(0) } as const;
   test.each<[string, () => unknown]>([
     ["a missing decision", () => decideMove(session, move, () => ({}))],
     ["no session", () => raise(noSession())],
     ["a second session", () => refuseSecond(session)],
+    ["a requirement that is not met", () => acceptedOpen(unanswered, undefined, "complete the session")],
+    ["a review that is not open", () => requireReview(session, "batch-1")],
     [
       "a report without its sections",
       () =>
@@ -52,7 +57,7 @@ describe("the answer to a failed call (X283)", () => {
   ])("names tools, not command-line options: %s", (_, work) => {
     const { hint = "" } = failureOf(thrown(work));
     expect(hint).not.toBe("");
-    expect(hint).not.toMatch(/--\w|"maestro (session|status|handoff)/);
+    expect(hint).not.toMatch(/--\w|"maestro (session|status|handoff|approve|retry)/);
   });
 });
 

@@ -40,7 +40,7 @@ export function failureOf(error: unknown): ToolFailure {
 }
 
 /** Hints that name command-line options, and their wording for MCP tools. */
-const translations: readonly (readonly [string, string])[] = [
+const translations: readonly (readonly [string | RegExp, string])[] = [
   ['with "maestro session revise", or restore it.', 'with maestro_session_write {"action":"revise"}, or restore it.'],
   ['then run "maestro session revise".', 'then call maestro_session_write {"action":"revise"}.'],
   ["Pass --user-decision when", "Pass user_decision: true when"],
@@ -50,6 +50,14 @@ const translations: readonly (readonly [string, string])[] = [
     'Run "maestro handoff check" on it.',
     "Let the agent report again, with the Task Report and the Downstream Context.",
   ],
+  [
+    'Answer each with "maestro session requirement <id> met --evidence <text>".',
+    'Answer each with maestro_session_write {"action":"answer_requirement"}.',
+  ],
+  ['give their reason: --accept-open "reason" (accept_open in the tool).', "give their reason in accept_open."],
+  [/"maestro status"/g, "maestro_session_read"],
+  [/"maestro resume"/g, "maestro_run"],
+  [/"maestro (approve|reject|retry|skip|stop|abort)\b[^"]*"/g, 'maestro_decide {"action":"$1"}'],
 ];
 
 function forTools(hint: string): string {
