@@ -3,14 +3,20 @@
 import { lstatSync, mkdirSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { fileURLToPath } from "node:url";
-import { keepCompiledCode } from "./compiled-code.ts";
+import { keepCompiledCode, SAVE_AFTER_MS } from "./compiled-code.ts";
+
+/** From Node 22.8 and 22.10 on. */
+interface NodeCache {
+  enableCompileCache?: (directory: string) => unknown;
+  flushCompileCache?: () => void;
+}
 
 /**
  * Cached code is run as it is, so the cache has the protection of the code itself: it lies in the installation, which the guard keeps agents
  * away from, and no environment variable moves it. NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE are honoured by Node itself.
  */
 export function useCompileCache(program: string): void {
-  const { enableCompileCache } = nodeModule as { enableCompileCache?: (directory: string) => unknown };
+  const { enableCompileCache, flushCompileCache } = nodeModule as NodeCache;
   // Coverage counts what is compiled.
   const { NODE_DISABLE_COMPILE_CACHE: isOff, NODE_V8_COVERAGE: coverage } = process.env;
   if (enableCompileCache === undefined && (isOff !== undefined || coverage !== undefined)) return;
@@ -24,6 +30,8 @@ export function useCompileCache(program: string): void {
     if (!isClosed(directory)) return;
     if (enableCompileCache === undefined) keepCompiledCode(directory, fileURLToPath(program));
     else enableCompileCache(directory);
+    // Node writes it when the process ends by itself, which a server does not.
+    if (flushCompileCache !== undefined) setTimeout(flushCompileCache, SAVE_AFTER_MS).unref();
   } catch {
     // The program runs without a cache too: an installation that cannot be written is usual, and not worth a line.
   }

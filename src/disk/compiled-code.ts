@@ -4,12 +4,9 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import nodeModule, { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { Script } from "node:vm";
-import { crc32 } from "node:zlib";
 
 /** By then a server, which a signal ends later, has compiled what a start needs. */
-const SAVE_AFTER_MS = 3000;
-
-const CRC_BYTES = 4;
+export const SAVE_AFTER_MS = 3000;
 
 interface Kept {
   path: string;
@@ -22,8 +19,7 @@ type Compile = (this: NodeModule, content: string, path: string) => unknown;
 export function keepCompiledCode(directory: string, program: string): void {
   const { prototype } = nodeModule as unknown as { prototype: { _compile?: Compile } };
   const compile = prototype._compile;
-  // Before 20.15 there is no quick checksum.
-  if (compile === undefined || typeof crc32 !== "function") return;
+  if (compile === undefined) return;
   const programs = dirname(program);
   const missing: Kept[] = [];
   prototype._compile = function (content, path) {
@@ -57,12 +53,15 @@ function keyOf(path: string): string {
   return `${basename(path)}@${process.version}-${process.arch}-${size}-${Math.round(mtimeMs)}`;
 }
 
-/** V8 runs damaged code as it is: what does not have its checksum is treated as missing. */
+/**
+ * V8 runs damaged code as it is, so a file has the code twice: comparing both takes less time than loading a checksum, which brings Node's
+ * streams with it.
+ */
 function readWhole(path: string): Buffer | undefined {
   try {
     const bytes = readFileSync(path);
-    const code = bytes.subarray(0, -CRC_BYTES);
-    return bytes.readUInt32LE(code.length) === crc32(code) ? code : undefined;
+    const code = bytes.subarray(0, bytes.length / 2);
+    return code.length > 0 && code.equals(bytes.subarray(code.length)) ? code : undefined;
   } catch {
     return undefined;
   }
@@ -73,9 +72,8 @@ function saveCode({ path, script }: Kept): void {
   const draft = `${path}.${process.pid}`;
   try {
     const code = script.createCachedData();
-    const checksum = Buffer.alloc(CRC_BYTES);
-    checksum.writeUInt32LE(crc32(code));
-    writeFileSync(draft, Buffer.concat([code, checksum]), { flag: "wx", mode: 0o600 });
+    // On the disk before it has its name.
+    writeFileSync(draft, Buffer.concat([code, code]), { flag: "wx", mode: 0o600, flush: true });
     renameSync(draft, path);
   } catch {
     rmSync(draft, { force: true });

@@ -245,10 +245,9 @@ describe("the compile cache", () => {
     const server = project.start(process.execPath, [join(installation, "dist", "mcp.js")]);
     server.stdin.write(initialize);
     const ended = new Promise((resolve) => server.once("close", resolve));
-    await until("the server has kept its code", () => filesIn(cacheOf(installation)) > 0 || !isOurs, 20_000);
+    await until("the server has kept its code", () => filesIn(cacheOf(installation)) > 0, 20_000);
     server.kill("SIGTERM");
     await ended;
-    expect(existsSync(cacheOf(installation))).toBe(true);
   });
 
   test("is not used when another user could write to it", () => {
