@@ -19,10 +19,12 @@ async function plainServer(withShims: boolean): Promise<string> {
     minify: true,
     platform: "node",
     target: "node20",
-    format: "esm",
+    format: "cjs",
     charset: "ascii",
     legalComments: "none",
-    define: { MAESTRO_VERSION: JSON.stringify(version) },
+    define: { MAESTRO_VERSION: JSON.stringify(version), "import.meta.url": "__moduleUrl" },
+    banner: { js: 'const __moduleUrl=require("node:url").pathToFileURL(__filename).href;' },
+    supported: { "dynamic-import": false },
     external: ["./toolbox.ts"],
     ...(withShims ? { alias: { "@modelcontextprotocol/server/_shims": "./src/mcp/shims.ts" } } : {}),
     write: false,
@@ -58,15 +60,14 @@ export async function measureSdkPatches(): Promise<void> {
   const empty = join(root, "empty.mjs");
   writeFileSync(empty, "process.stdout.write('\"id\":1')");
   const texts = {
-    "as built": readFileSync("dist/mcp.js", "utf8"),
+    "as built": readFileSync("dist/mcp-server.js", "utf8"),
     "without its JSON Schema validator only": await plainServer(true),
     "as published": await plainServer(false),
   };
   const servers = Object.entries(texts).map(([name, text], at) => {
     const dist = join(root, String(at), "dist");
     cpSync("dist", dist, { recursive: true });
-    writeFileSync(join(root, String(at), "package.json"), '{"type":"module"}');
-    writeFileSync(join(dist, "mcp.js"), text);
+    writeFileSync(join(dist, "mcp-server.js"), text);
     return { name, text, program: join(dist, "mcp.js"), taken: [] as number[] };
   });
   for (let round = 0; round < ROUNDS; round++) {
