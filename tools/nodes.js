@@ -23,7 +23,7 @@ const cache = join(root, "node_modules", ".cache", "maestro-nodes");
 export const versions = ["22.23.3", "24.21.0"];
 
 /** Hooks, journal, lock, processes and git, in less than half a minute on two cores. Selected by file name, because folders may change. */
-const sample = ["node-versions", "journal", "lock", "stopping", "refs"].map((name) => `/${name}.test.ts`);
+const sample = ["node-versions", "journal", "lock", "stopping", "git/run"].map((name) => `/${name}.test.ts`);
 
 /** Subjects that differ between versions of Node: processes, descriptors, files and modules. Texts and views do not. */
 const subjects =
