@@ -337,9 +337,10 @@ export function casesOf(runtime: RealRuntime): void {
       const model = await startScripted(() => ({ text: report() }));
       try {
         const prompt = one.payload(noisy());
-        const { code, stdout } = await directly(runtime, project, model.url, prompt);
+        const { code, stdout, stderr } = await directly(runtime, project, model.url, prompt);
         const outcome = one.judge({ exitCode: code, killed: null, stdout, stderr: "" });
-        expect(outcome, stdout.slice(-2000)).toMatchObject({ kind: "success" });
+        const told = `exit ${code}: ${stdout.slice(-500)}\n${stderr.slice(-2000)}`;
+        expect(outcome, told).toMatchObject({ kind: "success" });
         const said = model.heard.find(({ tools }) => tools.length > 0)?.said ?? "";
         expect(said.includes(prompt.trim())).toBe(true);
       } finally {
@@ -364,19 +365,21 @@ function directly(runtime: RealRuntime, project: Project, url: string, prompt: s
   const env = { ...environmentOf(runtime, project, url), ...one.environment };
   const file = one.startFile && project.write(`start.${one.startFile.ending}`, one.startFile.text);
   const spec = { agent: "coder", tier: "full", model: runtime.model, isStreamed: true, extraArgs: [] } as const;
-  return new Promise<{ code: number | null; stdout: string }>((resolve, reject) => {
+  return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve, reject) => {
     const { PATH } = env;
     const program = `${PATH?.split(":")[0]}/${one.program}`;
     const child = spawn(program, one.argv({ ...spec, policyFile: file ?? null }), {
       cwd: project.path,
       env: project.environment(env),
-      stdio: ["pipe", "pipe", "ignore"],
+      stdio: ["pipe", "pipe", "pipe"],
     });
     let stdout = "";
+    let stderr = "";
     child.once("error", reject);
     child.stdin.on("error", () => undefined);
     child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
-    child.once("close", (code) => resolve({ code, stdout }));
+    child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
+    child.once("close", (code) => resolve({ code, stdout, stderr }));
     child.stdin.end(prompt);
   });
 }
