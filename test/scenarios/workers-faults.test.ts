@@ -1,12 +1,16 @@
 // What happens to an attempt on a worker when something dies: the fault table of docs/workers.md, row by row, with real processes.
 
 import { renameSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { type Background, isAlive, TEST_TIMEOUT_MS, until } from "../support/processes.ts";
 import { played, type Steps, scripted } from "../support/stand-in.ts";
 import { type RemoteProject, shortLease, within } from "../support/workers.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
+
+/** Of `shortLease`, with two sweeps. */
+const LONGER_THAN_A_LEASE_MS = 5_000;
 
 const write = "echo done > done.txt";
 /** The first attempt waits for the file `go` after it has begun; others work at once. */
@@ -159,6 +163,27 @@ describe.concurrent("an attempt on a worker", () => {
     });
   });
 
+  test("that ends while Redis is down for longer than a lease is taken from the exchange, and not run again", async (context) => {
+    await within(
+      context,
+      [waiting()],
+      async (project) => {
+        await project.worker();
+        const engine = project.engine();
+        await started(project);
+        await project.redis.kill();
+        const downSince = performance.now();
+        project.signal("go");
+        await until("the delivery is there", () => project.orders().some((ref) => ref.includes("/out/")));
+        await setTimeout(LONGER_THAN_A_LEASE_MS - (performance.now() - downSince));
+        await project.redis.start();
+        await completed(project, engine);
+        expect([outcomes(project), project.notes("start").length]).toEqual([["success"], 1]);
+      },
+      shortLease,
+    );
+  });
+
   test("is taken from the exchange when the queue has given it up", async (context) => {
     await within(
       context,
@@ -181,6 +206,21 @@ describe.concurrent("an attempt on a worker", () => {
       await project.worker();
       await completed(project, engine);
       expect(outcomes(project)).toEqual(["success"]);
+    });
+  });
+
+  test("that has ended is taken from the exchange when Redis has lost everything", async (context) => {
+    await within(context, [waiting()], async (project) => {
+      await project.worker();
+      const engine = project.engine();
+      await started(project);
+      engine.child.kill("SIGSTOP");
+      project.signal("go");
+      await until("the delivery is there", () => project.orders().some((ref) => ref.includes("/out/")));
+      await project.redis.send("FLUSHALL");
+      engine.child.kill("SIGCONT");
+      await completed(project, engine);
+      expect([outcomes(project), project.notes("start").length]).toEqual([["success"], 1]);
     });
   });
 
