@@ -8,6 +8,9 @@ import { Script } from "node:vm";
 /** By then a server, which a signal ends later, has compiled what a start needs. */
 export const SAVE_AFTER_MS = 3000;
 
+/** A draft has its name after some milliseconds. */
+const DRAFT_MS = 60_000;
+
 interface Kept {
   path: string;
   script: Script;
@@ -23,15 +26,20 @@ export function keepCompiledCode(directory: string, program: string): void {
   const programs = dirname(program);
   const missing: Kept[] = [];
   prototype._compile = function (content, path) {
-    if (dirname(path) !== programs) return compile.call(this, content, path);
-    const script = compiled(content, path, join(directory, keyOf(path)), missing);
+    const key = dirname(path) === programs ? keyOf(path) : undefined;
+    if (key === undefined) return compile.call(this, content, path);
+    const script = compiled(content, path, join(directory, key), missing);
     const run = script.runInThisContext() as (...words: unknown[]) => unknown;
     return run.call(this.exports, this.exports, createRequire(path), this, path, programs);
   };
   const save = () => {
     if (missing.length === 0) return;
-    for (const kept of missing.splice(0)) saveCode(kept);
-    removeOld(directory, programs);
+    try {
+      for (const kept of missing.splice(0)) saveCode(kept);
+      removeOld(directory, programs);
+    } catch {
+      // A full disk, or a file that another process has removed: the next start tries again, and this one ends as it would have ended.
+    }
   };
   process.once("exit", save);
   setTimeout(save, SAVE_AFTER_MS).unref();
@@ -47,10 +55,14 @@ function compiled(content: string, filename: string, kept: string, missing: Kept
   return script;
 }
 
-/** V8 compares only the length of a source, so the name also has the time of its last change. */
-function keyOf(path: string): string {
-  const { size, mtimeMs } = statSync(path);
-  return `${basename(path)}@${process.version}-${process.arch}-${size}-${Math.round(mtimeMs)}`;
+/**
+ * V8 compares only the length of a source, so the name also has the time of its last change: the one that no copy can set. Undefined when the
+ * file has just been deleted, as when the installation is replaced.
+ */
+function keyOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  return `${basename(path)}@${process.version}-${process.arch}-${found.size}-${Math.round(found.ctimeMs)}`;
 }
 
 /**
@@ -67,7 +79,6 @@ function readWhole(path: string): Buffer | undefined {
   }
 }
 
-/** A full disk, or an installation that has just been deleted, costs the next start some milliseconds and nothing else. */
 function saveCode({ path, script }: Kept): void {
   const draft = `${path}.${process.pid}`;
   try {
@@ -75,21 +86,21 @@ function saveCode({ path, script }: Kept): void {
     // On the disk before it has its name.
     writeFileSync(draft, Buffer.concat([code, code]), { flag: "wx", mode: 0o600, flush: true });
     renameSync(draft, path);
-  } catch {
+  } catch (error) {
     rmSync(draft, { force: true });
+    throw error;
   }
 }
 
-/** Code of files that this build does not have. That of another version of Node stays, for those who use both. */
+/** Removes code of files that this build does not have, and drafts of killed processes. Code of another version of Node stays. */
 function removeOld(directory: string, programs: string): void {
-  try {
-    const current = new Set(readdirSync(programs).map((name) => keyOf(join(programs, name))));
-    const own = readdirSync(directory).filter((name) => name.includes(`@${process.version}-${process.arch}-`));
-    for (const name of own) {
-      const isDraft = /\.\d+$/.test(name);
-      if (!isDraft && !current.has(name)) rmSync(join(directory, name), { force: true });
-    }
-  } catch {
-    // A file was removed in between: the next start that keeps something tries again.
+  const current = new Set(readdirSync(programs).map((name) => keyOf(join(programs, name))));
+  const own = readdirSync(directory).filter((name) => name.includes(`@${process.version}-${process.arch}-`));
+  for (const name of own) {
+    const path = join(directory, name);
+    const isDraft = /\.\d+$/.test(name);
+    // One that is being written is new.
+    const isOld = isDraft ? statSync(path).mtimeMs < Date.now() - DRAFT_MS : !current.has(name);
+    if (isOld) rmSync(path, { force: true });
   }
 }

@@ -222,23 +222,40 @@ describe("the compile cache", () => {
     expect(status()).toEqual(first);
   });
 
+  test("is left out where it cannot be written, and nothing else is left there", () => {
+    const first = status();
+    const names = readdirSync(cacheOf(installation));
+    for (const name of names) {
+      rmSync(join(cacheOf(installation), name), { recursive: true });
+      mkdirSync(join(cacheOf(installation), name));
+    }
+    expect(status()).toEqual(first);
+    if (isOurs) expect(readdirSync(cacheOf(installation))).toEqual(names);
+  });
+
   test("is not used for a program that was replaced, and what belongs to the old one is deleted", () => {
     expect(status().code).toBe(0);
     const before = readdirSync(cacheOf(installation));
     const main = readdirSync(join(installation, "dist")).find((name) => /^maestro-main-/.test(name)) ?? "";
     const path = join(installation, "dist", main);
     const text = readFileSync(path, "utf8");
+    const { atime, mtime } = statSync(path);
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     const other = version.replace(/\d$/, (digit: string) => (digit === "9" ? "8" : "9"));
     expect(text).toContain(`"${version}"`);
     writeFileSync(path, text.replaceAll(`"${version}"`, `"${other}"`));
-    utimesSync(path, new Date(), new Date(Date.now() + 5000));
+    const draft = join(cacheOf(installation), `${before[0]}.4121`);
+    writeFileSync(draft, "half");
+    utimesSync(draft, new Date(0), new Date(0));
+    // Of the same size and, like a copy that keeps times, as old.
+    utimesSync(path, atime, mtime);
     const { stdout } = project.run(process.execPath, [join(installation, "dist", "maestro.js"), "--version"]);
     expect(stdout).toContain(other);
     if (!isOurs) return;
     const after = readdirSync(cacheOf(installation)).filter((name) => name.startsWith(main));
     expect(after).toHaveLength(1);
     expect(before).not.toContain(after[0]);
+    expect(existsSync(draft)).toBe(false);
   });
 
   test("is written by a server that only a signal ends", async () => {

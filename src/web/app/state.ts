@@ -43,7 +43,7 @@ export interface Frame {
   isDriven: boolean;
   /** Up to when attempts run. */
   now: number;
-  /** Against which waits are measured: they go on without an engine. */
+  /** Waits are measured against it: they last although no engine runs. */
   present: number;
   needs: Need[];
 }
