@@ -26,9 +26,10 @@ export function settingLine(value: string): string | undefined {
 
 /** Resolves only the state directory, so an invalid value of another setting does not matter. */
 export function resolveStateDirectory(projectRoot: string, env: Environment): string {
-  const layers = layersOf(projectRoot, env).filter(
-    ([source, variables]) => source !== "workspace .env" || staysInside(given(variables, STATE_DIR) ?? ""),
-  );
+  const layers = layersOf(projectRoot, env).filter(([source, variables]) => {
+    const own = source === "workspace .env" ? given(variables, STATE_DIR) : undefined;
+    return own === undefined || staysInside(own);
+  });
   const [source, variables] = layerWith(STATE_DIR, layers) ?? ["default" as const, {}];
   const value = given(variables, STATE_DIR) ?? DEFAULT_STATE_DIR;
   return settingLine(value.trim()) ?? refuse(STATE_DIR, ONE_LINE, value, source);

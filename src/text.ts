@@ -19,11 +19,34 @@ const beyondAscii = /[^\t\n -~]/;
  * Characters that are invisible or reorder the text: bidirectional marks, zero-width characters, fillers, tags, variation selectors,
  * separators that are not line ends, and noncharacters.
  */
-const hidden = /\p{Default_Ignorable_Code_Point}|[\u2028\u2029\ufff9-\ufffb]|\p{Noncharacter_Code_Point}/gu;
-const joined = /\p{Extended_Pictographic}[\u{1f3fb}-\u{1f3ff}\ufe0f]?\u200d(?=\p{Extended_Pictographic})/gu;
-/** A variation selector after an emoji or digit; a joiner between letters of a script that uses joiners. */
-const ordinary =
-  /(?<=[\p{Extended_Pictographic}#*0-9])[\ufe0e\ufe0f]|(?<=[\u0600-\u0dff])[\u200c\u200d](?=[\u0600-\u0dff])/gu;
+const invisible = String.raw`\p{Default_Ignorable_Code_Point}|[\u2028\u2029\ufff9-\ufffb]|\p{Noncharacter_Code_Point}`;
+const emoji = String.raw`\p{Extended_Pictographic}`;
+
+/**
+ * Built when a text needs them: V8 examines a literal with Unicode properties whenever it reads the file, which takes half a millisecond of
+ * the start of every hook.
+ */
+interface Patterns {
+  hidden: RegExp;
+  joined: RegExp;
+  /** A variation selector after an emoji or digit; a joiner between letters of a script that uses joiners. */
+  ordinary: RegExp;
+  unwritten: RegExp;
+}
+let built: Patterns | undefined;
+
+function patterns(): Patterns {
+  built ??= {
+    hidden: new RegExp(invisible, "gu"),
+    joined: new RegExp(`${emoji}[\\u{1f3fb}-\\u{1f3ff}\\ufe0f]?\\u200d(?=${emoji})`, "gu"),
+    ordinary: new RegExp(
+      `(?<=[${emoji}#*0-9])[\\ufe0e\\ufe0f]|(?<=[\\u0600-\\u0dff])[\\u200c\\u200d](?=[\\u0600-\\u0dff])`,
+      "gu",
+    ),
+    unwritten: new RegExp(`[\\u007f-\\u009f]|${invisible}`, "gu"),
+  };
+  return built;
+}
 
 export function hasHidden(text: string): boolean {
   return revealed(text) !== text;
@@ -34,7 +57,9 @@ export function hasHidden(text: string): boolean {
  * needs, stay.
  */
 export function revealed(text: string): string {
-  if (!beyondAscii.test(text) || text.search(hidden) === -1) return text;
+  if (!beyondAscii.test(text)) return text;
+  const { hidden, joined, ordinary } = patterns();
+  if (text.search(hidden) === -1) return text;
   const kept = new Set<number>();
   for (const { index, 0: found } of text.matchAll(joined)) kept.add(index + found.length - 1);
   for (const { index } of text.matchAll(ordinary)) kept.add(index);
@@ -46,12 +71,9 @@ function spelled(character: string): string {
   return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
 }
 
-const unwritten =
-  /[\u007f-\u009f]|\p{Default_Ignorable_Code_Point}|[\u2028\u2029\ufff9-\ufffb]|\p{Noncharacter_Code_Point}/gu;
-
 /** Equivalent JSON in which nothing acts on a terminal: JSON itself allows these characters unescaped. */
 export function plainJson(json: string): string {
-  return beyondAscii.test(json) ? json.replace(unwritten, escapedUnits) : json;
+  return beyondAscii.test(json) ? json.replace(patterns().unwritten, escapedUnits) : json;
 }
 
 function escapedUnits(character: string): string {

@@ -130,7 +130,7 @@ const writers: Record<string, string> = {
   hooks: "input main",
   player: "main",
   runtimes: "pi",
-  disk: "compile-cache compiled-code contained durable make-directories",
+  disk: "cache-directory compiled-code contained durable keep-code make-directories",
   store: "batch delegations env-files journal live-tokens workspace",
   workers: "spool transport workplace",
   "": "setting-layers",

@@ -212,7 +212,7 @@ const server = {
 const lateBuiltins = {
   name: "late-builtins",
   setup({ onResolve, onLoad }) {
-    const filter = /^node:(crypto|os|child_process|util|url)$/;
+    const filter = /^node:(crypto|os|child_process|util|url|vm)$/;
     onResolve({ filter }, ({ path }) => ({ path, namespace: "late", sideEffects: false }));
     onLoad({ filter, namespace: "late" }, ({ path }) => {
       const builtin = createRequire(import.meta.url)(path);
@@ -220,9 +220,10 @@ const lateBuiltins = {
         (name) => typeof builtin[name] === "function" && !/^[A-Z]/.test(name),
       );
       const id = JSON.stringify(path.replace("node:", ""));
-      return {
-        contents: functions.map((name) => `export const ${name}=(...args)=>require(${id}).${name}(...args)`).join(";"),
-      };
+      const late = functions.map((name) => `export const ${name}=(...args)=>require(${id}).${name}(...args)`);
+      const classes =
+        path === "node:vm" ? ['export function Script(...args){return new(require("vm").Script)(...args)}'] : [];
+      return { contents: [...late, ...classes].join(";") };
     });
   },
 };
@@ -238,9 +239,9 @@ const parts = [
   "guard-setting",
   "make-checkpoint",
   "recording",
-  "refusal",
   "session-events",
   "status",
+  "tool-call",
 ];
 const WORK = "delegated-work";
 /** @type {Plugin} */
@@ -258,13 +259,14 @@ const hook = {
   ...common,
   entryPoints: {
     hook: "src/hooks/main.ts",
+    "hook-keep-code": "src/disk/keep-code.ts",
     ...Object.fromEntries(parts.map((name) => [`hook-${name}`, `src/hooks/${name}.ts`])),
   },
   // With one byte per character V8 reads the file faster.
   charset: "ascii",
   format: "cjs",
   outExtension: { ".js": ".cjs" },
-  external: ["crypto", "os", "child_process", "util", "url"],
+  external: ["crypto", "os", "child_process", "util", "url", "vm"],
   // CommonJS has no import.meta.url; the file name serves the same purpose.
   define: { ...common.define, "import.meta.url": "__filename" },
   plugins: [hookParts, lateBuiltins, lateYaml],

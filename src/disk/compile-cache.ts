@@ -1,9 +1,14 @@
 // Turns on a compile cache for the program that calls it: Node's own from 22.8 on, ours before. Must never throw, and must run before the large modules load.
 
-import { lstatSync, mkdirSync } from "node:fs";
-import * as nodeModule from "node:module";
+import nodeModule, { createRequire } from "node:module";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { keepCompiledCode, SAVE_AFTER_MS } from "./compiled-code.ts";
+import { cacheDirectory } from "./cache-directory.ts";
+import { compileKept, type Missing } from "./compiled-code.ts";
+import { keepMissing } from "./keep-code.ts";
+
+/** By then a server, which a signal ends later, has compiled what a start needs. */
+const SAVE_AFTER_MS = 3000;
 
 /** From Node 22.8 and 22.10 on. */
 interface NodeCache {
@@ -11,23 +16,15 @@ interface NodeCache {
   flushCompileCache?: () => void;
 }
 
-/**
- * Cached code is run as it is, so the cache has the protection of the code itself: it lies in the installation, which the guard keeps agents
- * away from, and no environment variable moves it. NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE are honoured by Node itself.
- */
+/** NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE are honoured by Node itself. */
 export function useCompileCache(program: string): void {
   const { enableCompileCache, flushCompileCache } = nodeModule as NodeCache;
   // Coverage counts what is compiled.
   const { NODE_DISABLE_COMPILE_CACHE: isOff, NODE_V8_COVERAGE: coverage } = process.env;
   if (enableCompileCache === undefined && (isOff !== undefined || coverage !== undefined)) return;
   try {
-    const installation = fileURLToPath(new URL("..", program));
-    const cwd = `${process.cwd()}/`;
-    // An agent may write to the project, so an installation in the project, or one that is the project, gets no cache.
-    if (installation.startsWith(cwd) || cwd.startsWith(installation)) return;
-    const directory = `${installation}.compile-cache`;
-    mkdirSync(directory, { mode: 0o700, recursive: true });
-    if (!isClosed(directory)) return;
+    const directory = cacheDirectory(fileURLToPath(new URL("..", program)));
+    if (directory === undefined) return;
     if (enableCompileCache === undefined) keepCompiledCode(directory, fileURLToPath(program));
     else enableCompileCache(directory);
     // Node writes it when the process ends by itself, which a server does not.
@@ -37,8 +34,23 @@ export function useCompileCache(program: string): void {
   }
 }
 
-/** A directory of the user who runs this process, closed to all others; never a link. Windows does not tell, so there is no cache there. */
-function isClosed(path: string): boolean {
-  const { uid, mode } = lstatSync(path);
-  return uid === process.geteuid?.() && (mode & 0o077) === 0;
+type Compile = (this: NodeModule, content: string, path: string) => unknown;
+
+/** Compiles the files beside `program` with what is kept of them in `directory`, and keeps what is missing when the process ends. */
+function keepCompiledCode(directory: string, program: string): void {
+  const { prototype } = nodeModule as unknown as { prototype: { _compile?: Compile } };
+  const compile = prototype._compile;
+  if (compile === undefined) return;
+  const programs = dirname(program);
+  const missing: Missing[] = [];
+  prototype._compile = function (content, path) {
+    if (dirname(path) !== programs) return compile.call(this, content, path);
+    // In a function, "#!" is not a comment.
+    const body = nodeModule.wrap(content.startsWith("#!") ? `//${content}` : content);
+    const run = compileKept(body, path, directory, missing).runInThisContext() as (...words: unknown[]) => unknown;
+    return run.call(this.exports, this.exports, createRequire(path), this, path, programs);
+  };
+  const save = () => keepMissing(missing, directory, programs);
+  process.once("exit", save);
+  setTimeout(save, SAVE_AFTER_MS).unref();
 }

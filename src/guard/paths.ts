@@ -11,7 +11,7 @@ export function locate(path: string, cwd: string): string {
 export function normal(path: string): string {
   const isAbsolute = path.startsWith("/");
   // Most absolute paths are normalized already, and a long command line asks for very many.
-  if (isAbsolute && !/\/\.{0,2}(?:\/|$)/.test(path)) return path;
+  if (isAbsolute && isNormal(path)) return path;
   const kept: string[] = [];
   for (const name of pathSegments(path)) {
     const hasParent = isAbsolute || (kept.at(-1) ?? "..") !== "..";
@@ -19,6 +19,12 @@ export function normal(path: string): string {
     else kept.push(name);
   }
   return (isAbsolute ? "/" : "") + kept.join("/") || ".";
+}
+
+/** Whether no segment is empty, `.` or `..`. */
+function isNormal(path: string): boolean {
+  const whole = `${path}/`;
+  return !(whole.includes("//") || whole.includes("/./") || whole.includes("/../"));
 }
 
 export function isInside(path: string, directory: string): boolean {

@@ -47,6 +47,14 @@ export function isUnheard(what: "other begins" | "other ends" | "ours ends", her
   return what === "other ends" || (statOf(`${state}/${JOURNAL_FILE}`) ?? statOf(`${state}/${VIEW_FILE}`)) === undefined;
 }
 
+/** Whether this conversation has certainly not delegated anything. */
+export function isWithoutDelegations(here: Surroundings): boolean {
+  const place = placeOf(here);
+  if (place === undefined || !place.isThere) return place !== undefined;
+  const directory = statOf(`${place.state}/${DELEGATIONS}`);
+  return directory === undefined || (directory.isDirectory() && !hasDelegations(place.state, here));
+}
+
 interface Place {
   base: string;
   state: string;

@@ -5,14 +5,15 @@ import { writeSync, writevSync } from "node:fs";
 import { normalizeAgentName } from "../agents/names.ts";
 import { errno } from "../errors.ts";
 import { judgedAs } from "../guard/judged-tools.ts";
+import { areHarmless, plainCommands } from "../guard/quick/harmless.ts";
 import { plainJson, revealed, stripControls } from "../text.ts";
 import { now } from "./clock.ts";
 import { fastPath, isUnheard } from "./fast-path.ts";
 import { type HookInput, readHookInput, recordOf, textValue } from "./input.ts";
+import { keepParts, loadPart } from "./parts.ts";
 import { allow, proceed, type Reply, unconcerned } from "./reply.ts";
 import type { Rest } from "./session-events.ts";
 import { isOurs, type Surroundings, surroundingsOf } from "./surroundings.ts";
-import { answerToolCall, type Seldom } from "./tool-call.ts";
 import { selectTools } from "./tool-selection.ts";
 
 /** Far below the CLI's own time limit for hooks. */
@@ -20,15 +21,17 @@ const DEADLINE_MS = 2000;
 /** Time left to answer when no input arrives. */
 const RESERVED_MS = 200;
 
-// Loaded on first use; the large ones are separate files in dist/ (tools/build.js).
-const sessionEvents = () => require("./session-events.ts") as typeof import("./session-events.ts");
-const delegation = () => require("./delegation.ts") as typeof import("./delegation.ts");
-const seldom: Seldom = { guard: () => require("./guard.ts"), refusal: () => require("./refusal.ts") };
+// Loaded on first use: separate files in dist/ (tools/build.js).
+const part = (name: string): unknown => loadPart(name, __dirname, require);
+const sessionEvents = () => part("session-events") as typeof import("./session-events.ts");
+const toolCall = () => part("tool-call") as typeof import("./tool-call.ts");
+const delegation = () => part("delegation") as typeof import("./delegation.ts");
+const guard = () => part("guard") as typeof import("./guard.ts");
 const rest: Rest = {
-  session: () => require("./make-checkpoint.ts"),
-  status: () => require("./status.ts"),
-  recording: () => require("./recording.ts"),
-  adopting: () => require("./adopting.ts"),
+  session: () => part("make-checkpoint") as typeof import("./make-checkpoint.ts"),
+  status: () => part("status") as typeof import("./status.ts"),
+  recording: () => part("recording") as typeof import("./recording.ts"),
+  adopting: () => part("adopting") as typeof import("./adopting.ts"),
 };
 
 type Answer = Reply | Promise<Reply>;
@@ -47,7 +50,7 @@ const events: Record<string, (input: HookInput, here: Surroundings) => Answer> =
 function beforeTool(input: HookInput, here: Surroundings): Answer {
   const tool = textValue(input.tool_name);
   const judged = judgedAs(tool);
-  if (judged !== undefined) return answerToolCall(input, judged, here, seldom);
+  if (judged !== undefined) return judge(input, judged, here);
   switch (tool) {
     case "invoke_agent":
       if (concernsUs(input, here)) return delegation().delegate(input, here);
@@ -60,6 +63,15 @@ function beforeTool(input: HookInput, here: Surroundings): Answer {
       // hooks.json registers no other tool.
       return rest.adopting().listBaseline(input, here);
   }
+}
+
+/** Most commands only run programs, and need nothing else. Whether a dispatched agent may run any depends on its tier. */
+function judge(input: HookInput, judged: "command" | "file", here: Surroundings): Answer {
+  const { command, dir_path, directory } = recordOf(input.tool_input);
+  const isElsewhere = dir_path !== undefined || directory !== undefined;
+  const plain = judged === "file" || isElsewhere ? [] : plainCommands(textValue(command));
+  if (here.attempt === null && areHarmless(plain)) return allow;
+  return toolCall().answerToolCall(input, judged, here, { guard, plain });
 }
 
 function afterTool(input: HookInput, here: Surroundings): Answer {
@@ -154,6 +166,7 @@ function send(reply: Reply): void {
     // The CLI has closed standard output, so the error cannot be reported either.
     if (errno(error) === undefined) throw error;
   }
+  keepParts(__dirname, require);
   leave();
 }
 

@@ -285,6 +285,75 @@ describe("the compile cache", () => {
     expect(filesIn(cacheOf(installation))).toBe(0);
   });
 
+  describe("of a hook", () => {
+    const judge = (command: string, options: { cwd?: string } = {}) => {
+      const input = hookInput(project, "BeforeTool", { tool_name: "run_shell_command", tool_input: { command } });
+      return project.run(process.execPath, [join(installation, "dist", "hook.cjs"), "BeforeTool"], {
+        input,
+        ...options,
+      });
+    };
+    /** For the whole judge. */
+    const denied = "for f in *.ts; do git reset --hard; done";
+    const kept = () => readdirSync(cacheOf(installation)).filter((name) => name.startsWith("hook-"));
+
+    test("holds the parts that a command needed, and changes no answer", () => {
+      const first = judge(denied);
+      expect(first).toMatchObject({ code: 0, stderr: "" });
+      expect(JSON.parse(first.stdout)).toMatchObject({ decision: "deny" });
+      expect(kept().map((name) => name.split("@")[0])).toEqual(["hook-guard.cjs", "hook-tool-call.cjs"]);
+      const times = kept().map((name) => statSync(join(cacheOf(installation), name)).mtimeMs);
+      expect(judge(denied)).toEqual(first);
+      expect(kept().map((name) => statSync(join(cacheOf(installation), name)).mtimeMs)).toEqual(times);
+      expect(judge("npm test")).toMatchObject({ code: 0, stdout: '{"decision":"allow"}' });
+      expect(judge(denied.replace("git reset --hard", "ls"))).toMatchObject({ stdout: '{"decision":"allow"}' });
+      expect(project.list().filter((name) => name.includes("cache"))).toEqual([]);
+    });
+
+    test("is not believed where it is damaged or cut off, and is written again", () => {
+      const first = judge(denied);
+      kept().forEach((name, at) => {
+        const path = join(cacheOf(installation), name);
+        const bytes = readFileSync(path);
+        bytes.writeUInt8(bytes.readUInt8(bytes.length >> 2) ^ 0x41, bytes.length >> 2);
+        writeFileSync(path, at === 0 ? bytes.subarray(0, bytes.length >> 1) : bytes);
+      });
+      const damaged = kept().map((name) => readFileSync(join(cacheOf(installation), name)));
+      expect(judge(denied)).toEqual(first);
+      kept().forEach((name, at) => {
+        expect(readFileSync(join(cacheOf(installation), name)).equals(damaged[at] ?? Buffer.alloc(0))).toBe(false);
+      });
+      expect(judge(denied)).toEqual(first);
+    });
+
+    test("is not used for a part that was replaced by one of the same size and age", () => {
+      expect(judge(denied).code).toBe(0);
+      const path = join(installation, "dist", "hook-guard.cjs");
+      const text = readFileSync(path, "utf8");
+      const { atime, mtime } = statSync(path);
+      expect(text).toContain("hard-reset");
+      writeFileSync(path, text.replaceAll("hard-reset", "HARD-reset"));
+      utimesSync(path, atime, mtime);
+      expect(judge(denied).stdout).toContain("HARD-reset");
+      expect(kept().filter((name) => name.startsWith("hook-guard"))).toHaveLength(1);
+    });
+
+    test("is not used when another user could write to it, or when the hook runs in the installation", () => {
+      mkdirSync(cacheOf(installation));
+      chmodSync(cacheOf(installation), 0o770);
+      expect(JSON.parse(judge(denied).stdout)).toMatchObject({ decision: "deny" });
+      expect(kept()).toEqual([]);
+      chmodSync(cacheOf(installation), 0o700);
+      for (const cwd of [installation, tmpdir()]) judge(denied, { cwd });
+      expect(kept()).toEqual([]);
+    });
+
+    test("lets the hook answer where the directory cannot be made", () => {
+      cpSync(join(root, "package.json"), cacheOf(installation));
+      expect(judge(denied)).toMatchObject({ code: 0, stderr: "" });
+    });
+  });
+
   test("lets the program run where the directory cannot be made", () => {
     cpSync(join(root, "package.json"), cacheOf(installation));
     expect(status()).toEqual(project.maestro(["status"]));

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { root } from "../../../test/support/project.ts";
 import { judgeCommand } from "../judge.ts";
 import type { Machine } from "../machine.ts";
+import { areHarmless, plainCommands } from "./harmless.ts";
 import { filtering, printing } from "./programs.ts";
 import { quickVerdict } from "./quick.ts";
 
@@ -205,6 +206,23 @@ describe("the quick verdict", () => {
     },
   );
 
+  test.each([
+    ["npm test", true],
+    ["CI=1 timeout 60 npm run build 2>&1 | tail -5", true],
+    ["npm test > /dev/null 2>&1", true],
+    ["cd src && git diff --stat", true],
+    ["git diff > out.log", false],
+    ["npm test 2> errors.log", false],
+    ["rm -rf dist", false],
+    ["cp a b", false],
+    ["cat > a <<'EOF'\nx\nEOF", false],
+    ["for f in *; do ls $f; done", false],
+    ["", false],
+    [`echo ${"x".repeat(2000)}`, false],
+  ])("needs neither rules nor places for %s: %s", (command, expected) => {
+    expect(areHarmless(plainCommands(command))).toBe(expected);
+  });
+
   const free: Machine = { ...machine, areWritesFree: true };
   const whole = (command: string) => judgeCommand(command, machine);
 
@@ -214,6 +232,9 @@ describe("the quick verdict", () => {
     );
     for (const command of known) expect(quickVerdict(command, machine), command).toEqual(whole(command));
     expect(known.length).toBeGreaterThan(900);
+    const harmless = known.filter((command) => areHarmless(plainCommands(command)));
+    for (const command of harmless) expect(whole(command), command).toEqual({ verdict: "allow" });
+    expect(harmless.length).toBeGreaterThan(500);
   });
 
   test.each([
@@ -229,6 +250,7 @@ describe("the quick verdict", () => {
     for (const command of [...casesOf("deny"), ...casesOf("allow")].map(changed)) {
       const quick = quickVerdict(command, machine);
       if (quick !== undefined) expect(quick, command).toEqual(whole(command));
+      if (areHarmless(plainCommands(command))) expect(whole(command), command).toEqual({ verdict: "allow" });
     }
   });
 
@@ -318,6 +340,7 @@ describe("the quick verdict", () => {
         for (const ground of [machine, free]) {
           const quick = quickVerdict(command, ground);
           if (quick !== undefined) expect(quick).toEqual(judgeCommand(command, ground));
+          if (areHarmless(plainCommands(command))) expect(judgeCommand(command, ground)).toEqual({ verdict: "allow" });
         }
       }),
       { numRuns: 20_000 },

@@ -9,36 +9,30 @@ import { refuseDestination } from "../rules/sensitive.ts";
 import { isDevice } from "../shell/redirect.ts";
 import { shown } from "../shell/shape.ts";
 import { denyContent, type Verdict } from "../verdict.ts";
+import { calledProgram, isUsual, plainCommands } from "./harmless.ts";
 import { kindOf, touchedBy } from "./programs.ts";
-import { type PlainCommand, splitPlain } from "./split.ts";
+import type { PlainCommand } from "./split.ts";
 
-const MAX_LENGTH = 2000;
 /** A longer heredoc may contain so many operators that the full judge denies it. */
 const MAX_HEREDOC = 4900;
 
-export function quickVerdict(command: string, machine: Machine): Verdict | undefined {
+/** `plain`: the commands of the line, when they are known already. */
+export function quickVerdict(command: string, machine: Machine, plain = plainCommands(command)): Verdict | undefined {
   if (command.startsWith("cat ") && command.includes("<<")) return heredocVerdict(command, machine);
-  if (command.length > MAX_LENGTH) return undefined;
-  const commands = splitPlain(command) ?? [];
   // After a `cd`, relative paths mean other files.
-  const changesDirectory = commands.some(({ words }) => words.includes("cd"));
+  const changesDirectory = plain.some(({ words }) => words.includes("cd"));
   let verdict: Verdict | undefined;
-  for (const each of commands) {
+  for (const each of plain) {
     verdict = judge(each, machine, changesDirectory);
     if (verdict?.verdict !== "allow") return verdict;
   }
   return verdict;
 }
 
-function judge(
-  { words, files, isTurned }: PlainCommand,
-  machine: Machine,
-  changesDirectory: boolean,
-): Verdict | undefined {
-  // When a descriptor is redirected twice, the first file is truncated.
-  const errors = files.filter(({ isError }) => isError).length;
-  if ((isTurned && files.length > 0) || errors > 1 || files.length - errors > 1) return undefined;
-  const [name = "", ...args] = withoutTimeout(withoutVariables(words));
+function judge(command: PlainCommand, machine: Machine, changesDirectory: boolean): Verdict | undefined {
+  if (!isUsual(command)) return undefined;
+  const { files } = command;
+  const [name, args] = calledProgram(command);
   const kind = kindOf(name, args);
   if (kind === undefined) return undefined;
   const touched = touchedBy(name, args);
@@ -50,21 +44,6 @@ function judge(
   if (changesDirectory || another !== undefined || !isOrdinary(file.path, machine)) return undefined;
   if (kind === "program" || file.isError) return { verdict: "allow" };
   return kind === "sayer" && files.length === 1 ? contentVerdict(name, file.path, machine) : undefined;
-}
-
-/** `CI=1 npm test`: nothing here expands variables, so only those matter that change how programs are found. */
-function withoutVariables(words: readonly string[]): readonly string[] {
-  const isVariable = (word: string) =>
-    word.includes("=") &&
-    /^[A-Z][A-Z0-9_]*=[\w./:,-]*$/.test(word) &&
-    !/^(?:PATH|ENV|IFS|BASH|SHELL|LD_|GIT_)/.test(word);
-  const first = words.findIndex((word) => !isVariable(word));
-  return first === -1 ? [] : words.slice(first);
-}
-
-/** `timeout 60 npm test`. */
-function withoutTimeout(words: readonly string[]): readonly string[] {
-  return words[0] === "timeout" && /^\d+[smh]?$/.test(words[1] ?? "") ? words.slice(2) : words;
 }
 
 /** `cat > file <<'EOF'`, a common way to write files. Only when it is the whole command and the shell expands nothing in it. */

@@ -124,6 +124,6 @@ function isLogin(path: string, { home }: Machine): boolean {
   if ((top === "home" || top === "users") && rest.length > 0) homes.push(`/${top}/${name}`);
   return homes.some((root) => {
     const inside = isInside(path, root) ? path.slice(root.length + 1) : "";
-    return loginFile.test(inside) || (inside.startsWith(".ssh/") && !isKnown(inside));
+    return (inside.startsWith(".") && loginFile.test(inside)) || (inside.startsWith(".ssh/") && !isKnown(inside));
   });
 }
