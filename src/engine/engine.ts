@@ -19,7 +19,7 @@ import { failOverNow, recordRefusal } from "./fail-over.ts";
 import { type Integration, startIntegration } from "./integrate/integrate.ts";
 import { Predictor } from "./integrate/predict.ts";
 import { projectTree, recordBatchReview } from "./integrate/review.ts";
-import type { Ground } from "./isolation.ts";
+import type { Ground, Moment } from "./isolation.ts";
 import { Lanes } from "./lanes.ts";
 import { type Due, Outbox } from "./outbox.ts";
 import { Stopping } from "./process/stopping.ts";
@@ -186,9 +186,11 @@ export class Engine {
   /** Each iteration records everything that ended and everything about to start with one durable write. */
   async #loop(): Promise<EngineEnd> {
     for (;;) {
+      // Whatever arrives while this waits is recorded below.
+      const moment = await this.#context.isolation.known(requireSession(this.#context.store.session));
       this.#refresh();
       this.#stopClosedPhases(requireSession(this.#context.store.session));
-      const { plan, starting } = this.#record();
+      const { plan, starting } = this.#record(moment);
       for (const attempt of starting) this.#launch(attempt);
       for (const action of plan.actions) this.#begin(action);
       if (this.#failure !== undefined) throw this.#failure;
@@ -207,7 +209,7 @@ export class Engine {
     if (kind === "review") this.#review(phase, action);
   }
 
-  #record(): Turn {
+  #record(moment: Moment | undefined): Turn {
     const { store, warn } = this.#context;
     const due = this.#outbox.take();
     const signs = this.#quotaSigns.splice(0);
@@ -219,7 +221,7 @@ export class Engine {
       const hasNothingToRecord =
         due.length + signs.length === 0 && ahead.actions.every(({ kind }) => kind !== "launch");
       if (hasNothingToRecord) return { plan: ahead, starting: [] };
-      const turn = store.updateAll((update) => this.#turn(update, due, signs));
+      const turn = store.updateAll((update) => this.#turn(update, due, signs, moment));
       for (const { recorded } of due) recorded?.();
       return turn;
     } catch (error) {
@@ -233,7 +235,7 @@ export class Engine {
     }
   }
 
-  #turn(update: Update, due: readonly Due[], signs: readonly QuotaSign[]): Turn {
+  #turn(update: Update, due: readonly Due[], signs: readonly QuotaSign[], moment: Moment | undefined): Turn {
     const context = this.#context;
     const starting: PreparedAttempt[] = [];
     for (const { record } of due) record(update);
@@ -243,7 +245,7 @@ export class Engine {
     for (const { phase, runtime } of this.#lanes.claim(requireSession(context.store.session), launches)) {
       // An attempt that was prepared just now may have reserved what was left.
       const affords = affordsIn(context, requireSession(context.store.session));
-      if (affords?.(phase) !== false) starting.push(prepareAttempt(context, phase, update));
+      if (affords?.(phase) !== false) starting.push(prepareAttempt(context, phase, update, moment));
       else this.#lanes.quota(runtime).release(1);
     }
     return { plan, starting };
@@ -391,8 +393,7 @@ export class Engine {
   }
 
   #setStatus(status: SessionStatus): void {
-    this.#context.store.update((current) => {
-      return { events: decideStatus(requireSession(current), status), result: undefined };
-    });
+    const events = (current: Session | undefined) => decideStatus(requireSession(current), status);
+    this.#context.store.update((current) => ({ events: events(current), result: undefined }));
   }
 }

@@ -141,6 +141,12 @@ export class Isolation {
     return listing;
   }
 
+  /** The state of the project after this call, when it is known without looking at the files; undefined otherwise. */
+  async known(session: Session): Promise<Moment | undefined> {
+    const snapshot = await this.#reused?.unchanged(() => declaredFiles(session));
+    return snapshot === undefined ? undefined : { kind: "commit", snapshot };
+  }
+
   /** The project has changed: attempts that start from now on need a new snapshot. */
   changed(): void {
     this.#shared = undefined;

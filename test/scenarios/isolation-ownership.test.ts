@@ -406,6 +406,30 @@ describe("agents that share the project's files", () => {
       }),
   );
 
+  test.concurrent("are compared with the files at their start, which is known from the last look while nothing changes", () => {
+    const many = Object.fromEntries(Array.from({ length: 3000 }, (_, at) => [`many/${at % 30}/${at}.txt`, "1\n"]));
+    const ids = ["a", "b", "c", "writes", "d", "e", "f"];
+    const phases = ids.map((id, at) => ({
+      ...agent(id, [`${id}.txt`]),
+      blocked_by: at === 0 ? [] : ids.slice(at - 1, at),
+    }));
+    return withIsolated(many, phases, async (project) => {
+      const report = `## Task Report\n- Status: success\n- Files Created: none\n- Files Modified: none\n- Files Deleted: none\n- Summary: done\n\n## Downstream Context\n- Warnings: none\n`;
+      // Unlike the stand-in, it notes nothing in the project.
+      const body = 'cat >/dev/null; [ "$MAESTRO_PHASE" != writes ] || echo w >writes.txt';
+      const answer = JSON.stringify({ session_id: "s", response: report });
+      project.write(".bin/gemini", `#!/bin/sh\n${body}\ncat <<'END'\n${answer}\nEND\n`);
+      const run = await project.begin("--isolation", "none", "--max-concurrent", "2").ended;
+      expect(run, run.stdout + run.stderr).toMatchObject({ code: 0 });
+      const bases = ids.map((id) => project.eventsOf(id, "attempt.placed")[0]?.base);
+      expect(new Set(bases.slice(0, 4)).size).toBe(1);
+      expect(new Set(bases.slice(4)).size).toBe(1);
+      expect(bases[4]).not.toBe(bases[3]);
+      const changed = ids.map((id) => project.eventsOf(id, "attempt.changed")[0]?.files);
+      expect(changed.map((files) => (files as object[]).length)).toEqual([0, 0, 0, 1, 0, 0, 0]);
+    });
+  });
+
   test.concurrent("outside git cannot have worktrees: asked for, that is refused before anything starts", () =>
     withIsolated(files, [strayer, beside], async (project) => {
       outsideGit(project);

@@ -54,7 +54,7 @@ export function runAttempt(
   let told = prepared;
   const work = async (): Promise<Finished> => {
     try {
-      ground = await placeAttempt(context, prepared, { write, stopping });
+      ground = prepared.ground ?? (await placeAttempt(context, prepared, { write, stopping }));
       told = await withEvidence(context, prepared);
       env = attemptEnvironment(context, prepared, ground);
     } catch (error) {

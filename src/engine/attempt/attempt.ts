@@ -24,12 +24,12 @@ import type { Update } from "../../store/session-store.ts";
 import { stripControls } from "../../text.ts";
 import { isOver, METER_MS, reserve } from "../budget.ts";
 import { modelOfRole, type Player, type Role } from "../cast.ts";
-import type { Ground } from "../isolation.ts";
+import type { Ground, Moment } from "../isolation.ts";
 import type { Exit } from "../process/supervisor.ts";
 import { RUN_MARKER } from "../process/tree.ts";
 import type { RunContext } from "../run-context.ts";
 import { OutputFollower, shownActivity } from "./output-follower.ts";
-import { isPlacedLater, rootOf, sandboxed, stateFor, worktreeName } from "./place.ts";
+import { isPlacedLater, knownGround, rootOf, sandboxed, stateFor, worktreeName } from "./place.ts";
 
 /** How much of stderr is read to judge an attempt. */
 const MAX_JUDGED_STDERR = 256 * 1024;
@@ -50,6 +50,8 @@ export interface PreparedAttempt {
   reserved?: Amounts | undefined;
   /** The name of its worktree, which does not exist yet; null when it works in the project. */
   worktree: string | null;
+  /** Where it works, when that is recorded with its start. */
+  ground?: Ground | undefined;
   /** A worker runs it. */
   remote: boolean;
 }
@@ -74,8 +76,11 @@ export function rulesOf(context: RunContext): Rules {
   return { maxRetries: limits.maxRetries, now: now(), hashes: (paths) => hashFiles(projectRoot, paths) };
 }
 
-/** Records that the attempt starts. No file or process of the attempt may exist until this record is durable. */
-export function prepareAttempt(context: RunContext, id: PhaseId, update: Update): PreparedAttempt {
+/**
+ * Records that the attempt starts. No file or process of the attempt may exist until this record is durable. `moment`: the state of the
+ * project, when it is known.
+ */
+export function prepareAttempt(context: RunContext, id: PhaseId, update: Update, moment?: Moment): PreparedAttempt {
   const { limits } = context;
   return update((current) => {
     const session = requireSession(current);
@@ -116,13 +121,17 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update)
     context.batch.clear(next.name);
     const { name: agentName, tier } = agent;
     const made = { phase: id, prompt, player, model, tier, agent: agentName, timeoutMs, reserved, worktree, remote };
-    const result = { ...made, ...next };
+    const ground = remote ? undefined : knownGround(context, session, phase, { worktree, moment });
+    const result = { ...made, ...next, ground };
     const events = [
       ...ownReviewNote(session, phase, agent, role),
       ...decideStart(session, id, start, rulesOf(context)),
     ];
-    // Nothing of a listing is recorded, so the place is known now and needs no record of its own.
-    if (!isPlacedLater(context)) events.push(attemptPlaced({ phase: id, attempt: next.attempt, worktree, base: null }));
+    // Nothing of a listing is recorded, so the place is known now. A record of its own would cost another write to the disk.
+    if (ground !== undefined || !isPlacedLater(context)) {
+      const base = typeof ground?.before === "string" ? ground.before : null;
+      events.push(attemptPlaced({ phase: id, attempt: next.attempt, worktree, base }));
+    }
     return { events, result };
   });
 }

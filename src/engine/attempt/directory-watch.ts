@@ -27,6 +27,7 @@ export class DirectoryWatch {
   readonly #mostEvents: number;
   readonly #directories = new Map<string, Watched>();
   #sweep = 0;
+  /** How many events there were so far. */
   #events = 0;
   #isChanged = false;
   #isBroken = false;
@@ -84,10 +85,10 @@ export class DirectoryWatch {
   /** Whether nothing has changed since the last sweep began, up to this call. */
   async isQuiet(): Promise<boolean> {
     if (this.#directories.size === 0) return false;
-    this.#events = 0;
+    const before = this.#events;
     // The event loop reads all queued events between two immediates.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-    return !this.#isChanged && !this.#isBroken && this.#events < this.#mostEvents;
+    return !this.#isChanged && !this.#isBroken && this.#events - before < this.#mostEvents;
   }
 
   close(): void {

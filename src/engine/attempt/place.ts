@@ -19,7 +19,7 @@ import { outsideScope } from "../../session/scope.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
 import { ATTEMPT_STATE_DIR, STATE_DIR } from "../../setting-layers.ts";
 import { stripControls } from "../../text.ts";
-import { type Command, declaredFiles, type Ground } from "../isolation.ts";
+import { type Command, declaredFiles, type Ground, type Moment } from "../isolation.ts";
 import type { Stopping } from "../process/stopping.ts";
 import { RUN_MARKER } from "../process/tree.ts";
 import type { RunContext } from "../run-context.ts";
@@ -77,6 +77,17 @@ export async function placeAttempt(context: RunContext, placed: Placed, control:
   const base = typeof ground.before === "string" ? ground.before : null;
   if (isPlacedLater(context)) await control.write([attemptPlaced({ phase, attempt, worktree, base })]);
   return ground;
+}
+
+/** Where the attempt works, when the state of the project is known before the attempt is recorded; undefined otherwise. */
+export function knownGround(
+  { isolation, projectRoot, run }: RunContext,
+  session: Session,
+  phase: SessionPhase,
+  { worktree, moment }: { worktree: string | null; moment: Moment | undefined },
+): Ground | undefined {
+  if (moment === undefined || worktree !== null) return undefined;
+  return { root: projectRoot, worktree, before: isolation.beforeFirst(session, run, phase, moment) };
 }
 
 /** Whether the attempt's place is recorded after its start: it has a commit to start from, or no place is recorded at all. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../../test/support/git-repository.ts";
 import type { Repository } from "../../git/repository.ts";
-import { snapshot } from "../../git/snapshot/snapshot.ts";
+import { type Snapshot, snapshot } from "../../git/snapshot/snapshot.ts";
 import { ReusedSnapshot } from "./reused-snapshot.ts";
 
 let project: GitProject;
@@ -79,5 +79,35 @@ describe("a snapshot of a repository that agents share", () => {
     project.write("vendor/lib.c", "3\n");
     expect((await now()).tree).not.toBe(before.tree);
     expect(taken).toBe(3);
+  });
+});
+
+// Elsewhere only a sweep can tell.
+describe.runIf(process.platform === "linux")("a snapshot that is known without looking at the files", () => {
+  const known = (force: string[] = []) => reused.unchanged(() => force);
+
+  /** Enough files for a sweep that is not repeated while the test runs. */
+  async function lastOfMany(): Promise<Snapshot> {
+    for (let at = 0; at < 3000; at++) project.write(`many/${at % 30}/${at}.txt`, "1\n");
+    project.commit();
+    await settled();
+    return now();
+  }
+
+  test("is the last one while nothing has changed", async () => {
+    expect(await known()).toBeUndefined();
+    const last = await lastOfMany();
+    expect(await known()).toBe(last);
+  });
+
+  test.each<[string, () => void, string[]]>([
+    ["a new file", () => project.write("src/new.txt", "1\n"), []],
+    ["other content of the same size", () => writeFileSync(path("a.txt"), "2\n"), []],
+    ["a staged file", () => project.git("add", "--chmod=+x", "a.txt"), []],
+    ["another declared file", () => undefined, ["x.gen"]],
+  ])("is none after %s", async (_name, act, force) => {
+    await lastOfMany();
+    act();
+    expect(await known(force)).toBeUndefined();
   });
 });

@@ -17,6 +17,8 @@ interface Taken {
   /** What a snapshot depends on beside the files. */
   inputs: string;
   snapshot: Promise<Snapshot>;
+  /** The snapshot, once it is complete. */
+  made?: Snapshot;
 }
 
 export class ReusedSnapshot {
@@ -34,12 +36,12 @@ export class ReusedSnapshot {
   async now(force: readonly string[], take: () => Promise<Snapshot>): Promise<Snapshot> {
     const asked = Date.now();
     const listing = await this.#rolling.now();
-    const inputs = [...force, ...this.#gitStamps()].join("\n");
+    const inputs = this.#inputs(force);
     const last = this.#last;
     if (last !== undefined && last.listing === listing && last.inputs === inputs) return last.snapshot;
     const snapshot = take();
     const isSeen = listing.complete && listing.unreadable.length === 0 && isSettled(listing, asked);
-    const taken = { listing, inputs, snapshot };
+    const taken: Taken = { listing, inputs, snapshot };
     this.#last = isSeen ? taken : undefined;
     const forget = () => {
       if (this.#last === taken) this.#last = undefined;
@@ -47,11 +49,23 @@ export class ReusedSnapshot {
     try {
       const made = await snapshot;
       if (isSeen && (await this.#hasUnlisted(made))) forget();
+      taken.made = made;
       return made;
     } catch (error) {
       forget();
       throw error;
     }
+  }
+
+  /** The last snapshot, if it shows the project as it is at a moment after this call; undefined when the files have to be looked at. */
+  async unchanged(force: () => readonly string[]): Promise<Snapshot | undefined> {
+    const last = this.#last;
+    if (last?.made === undefined || (await this.#rolling.unchanged()) !== last.listing) return undefined;
+    return this.#last === last && last.inputs === this.#inputs(force()) ? last.made : undefined;
+  }
+
+  #inputs(force: readonly string[]): string {
+    return [...force, ...this.#gitStamps()].join("\n");
   }
 
   close(): void {

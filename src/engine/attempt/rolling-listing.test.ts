@@ -147,3 +147,36 @@ describe("record A12: the listing of a running project (P7)", () => {
     expect(shortest).toBeLessThan(20);
   });
 });
+
+// Elsewhere only a sweep can tell.
+describe.runIf(process.platform === "linux")("a listing without a sweep", () => {
+  test("is the last one while nothing has changed, and is not known before the first sweep", async () => {
+    writeMany();
+    expect(await rolling.unchanged()).toBeUndefined();
+    const first = await rolling.now();
+    expect(await rolling.unchanged()).toBe(first);
+    write("node_modules/y.js");
+    expect(await Promise.all([rolling.unchanged(), rolling.unchanged()])).toEqual([first, first]);
+  });
+
+  test("is not known after a change, nor while a sweep looks for one", async () => {
+    writeMany();
+    await rolling.now();
+    write("src/new.ts");
+    expect(await rolling.unchanged()).toBeUndefined();
+    const sweep = rolling.now();
+    expect(await rolling.unchanged()).toBeUndefined();
+    expect(await rolling.unchanged()).toBeUndefined();
+    expect((await sweep).files.has("src/new.ts")).toBe(true);
+  });
+
+  test("is not known when a sweep begins while it is looked for", async () => {
+    writeMany();
+    await rolling.now();
+    write("src/new.ts");
+    const asked = rolling.unchanged();
+    const sweep = rolling.now();
+    expect(await asked).toBeUndefined();
+    await sweep;
+  });
+});

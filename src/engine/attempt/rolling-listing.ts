@@ -21,6 +21,7 @@ export class RollingListing {
   /** Null when directories cannot be watched here. */
   #watch: DirectoryWatch | null | undefined;
   #running: Promise<unknown> = Promise.resolve();
+  #isSweeping = false;
   #next: Promise<Listing> | undefined;
 
   constructor(root: string, options: ListingOptions) {
@@ -41,16 +42,30 @@ export class RollingListing {
     return next;
   }
 
+  /** The last listing, if it shows the files as they are at a moment after this call; undefined when only a sweep can tell. */
+  async unchanged(): Promise<Listing | undefined> {
+    const last = this.#last;
+    const isSoon = last !== undefined && performance.now() - last.ended < WATCHED_FACTOR * last.took;
+    if (!isSoon || !last.listing.complete || this.#isSweeping || (await this.#watch?.isQuiet()) !== true)
+      return undefined;
+    // A sweep that began meanwhile has made the watch forget what it saw.
+    return this.#isSweeping || this.#last !== last ? undefined : last.listing;
+  }
+
   close(): void {
     this.#watch?.close();
     this.#watch = null;
   }
 
   async #look(): Promise<Listing> {
-    const last = this.#last;
-    const isSoon = last !== undefined && performance.now() - last.ended < WATCHED_FACTOR * last.took;
-    if (isSoon && last.listing.complete && (await this.#watch?.isQuiet()) === true) return last.listing;
-    return this.#sweep();
+    const unchanged = await this.unchanged();
+    if (unchanged !== undefined) return unchanged;
+    this.#isSweeping = true;
+    try {
+      return await this.#sweep();
+    } finally {
+      this.#isSweeping = false;
+    }
   }
 
   async #sweep(): Promise<Listing> {
