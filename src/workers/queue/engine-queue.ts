@@ -59,9 +59,10 @@ export class EngineQueue {
       removeOnComplete: { age: DAY_SECONDS },
       removeOnFail: { age: DAY_SECONDS },
     };
-    // Each time: Redis may have lost the list of queues.
-    await this.#redis.sadd(QUEUES, name);
     await queue.add("attempt", job, options);
+    // Each time, because Redis may have lost the list of queues. And after the attempt: when Redis loses its data between the two, the attempt
+    // is missing and is added again. In the other order it would wait in a queue that no worker knows.
+    await this.#redis.sadd(QUEUES, name);
     await this.#redis.publish(WAKE, name);
   }
 

@@ -1,3 +1,4 @@
+import type { Redis } from "ioredis";
 import { describe, expect, type TestContext, test } from "vitest";
 import { until } from "../../../test/support/processes.ts";
 import { startRedis } from "../../../test/support/redis.ts";
@@ -20,20 +21,26 @@ const offer = { runtimes: ["gemini"], labels: [] };
 /** An engine and two workers at a server of their own. */
 async function meeting(
   context: TestContext,
-  use: (parts: { engine: EngineQueue; another: EngineQueue; worker: WorkerQueue; other: WorkerQueue }) => Promise<void>,
+  use: (parts: {
+    engine: EngineQueue;
+    another: EngineQueue;
+    worker: WorkerQueue;
+    other: WorkerQueue;
+    /** Of `engine`. */
+    connection: Redis;
+  }) => Promise<void>,
 ): Promise<void> {
   const redis = await startRedis(context);
   const address = { url: redis.url, password: undefined };
   const connections = await Promise.all([1, 2, 3, 4].map(() => connect(address, () => undefined)));
-  type Connection = (typeof connections)[0];
-  const [one, two, three, four] = connections as [Connection, Connection, Connection, Connection];
+  const [one, two, three, four] = connections as [Redis, Redis, Redis, Redis];
   const engine = new EngineQueue(one, "0".repeat(16), times, () => undefined);
   const another = new EngineQueue(four, "1".repeat(16), times, () => undefined);
   const worker = new WorkerQueue(two, { offer, name: "one", times }, () => undefined);
   const other = new WorkerQueue(three, { offer, name: "two", times }, () => undefined);
   try {
     await engine.open(() => undefined);
-    await use({ engine, another, worker, other });
+    await use({ engine, another, worker, other, connection: one });
   } finally {
     await Promise.all([engine.close(), another.close(), worker.close(), other.close()]);
     for (const connection of connections) connection.disconnect();
@@ -114,6 +121,24 @@ describe("the queue", () => {
       await engine.cancel(claim.job.key);
       await until("the worker hears it", () => heard.includes(claim.job.key));
       expect([await worker.isCancelled(claim.job.key), await worker.isCancelled(jobOf(1).key)]).toEqual([true, false]);
+    });
+  });
+
+  test("gives an order to a worker although Redis lost its data while the order was added", async (context) => {
+    await meeting(context, async ({ engine, worker, connection }) => {
+      const added = connection.sadd.bind(connection) as (...words: string[]) => Promise<number>;
+      let losses = 0;
+      connection.sadd = (async (...words: string[]) => {
+        if (losses === 0) await connection.flushall();
+        const count = await added(...words);
+        if (losses === 1) await connection.flushall();
+        losses += 1;
+        return count;
+      }) as Redis["sadd"];
+      for (let time = 1; time <= 3; time += 1) {
+        if ((await engine.state(name, jobOf(1).key)).kind === "missing") await engine.add(name, jobOf(1), 1);
+      }
+      expect([losses, (await claimed(worker)).job.key]).toEqual([3, jobOf(1).key]);
     });
   });
 });
