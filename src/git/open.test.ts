@@ -36,7 +36,6 @@ describe("opening a repository", () => {
       gitDir: join(project.path, ".git"),
       commonDir: join(project.path, ".git"),
       objectFormat: "sha1",
-      head: { kind: "branch", branch: "main" },
       autocrlf: "input",
       eol: null,
       fileMode: false,
@@ -47,26 +46,13 @@ describe("opening a repository", () => {
   });
 
   test.each([
-    ["unborn", () => undefined, { kind: "unborn", branch: "main" }],
-    [
-      "on a branch with slashes in its name",
-      () => {
-        project.commit();
-        project.git("checkout", "-q", "-b", "feature/x");
-      },
-      { kind: "branch", branch: "feature/x" },
-    ],
-    [
-      "detached",
-      () => {
-        project.commit();
-        project.git("checkout", "-q", "--detach");
-      },
-      { kind: "detached" },
-    ],
-  ])("reports that HEAD is %s", async (_what, prepare, head) => {
+    ["unborn", () => undefined],
+    ["on a branch with slashes in its name", () => project.git("checkout", "-q", "-b", "feature/x")],
+    ["detached", () => project.git("checkout", "-q", "--detach")],
+  ])("succeeds when HEAD is %s", async (what, prepare) => {
+    if (what !== "unborn") project.commit();
     prepare();
-    expect((await project.open()).head).toEqual(head);
+    expect((await project.open()).gitDir).toBe(join(project.path, ".git"));
   });
 
   test("finds it through a link to the project, in a directory with unusual characters", async () => {

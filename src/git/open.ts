@@ -4,7 +4,6 @@ import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { MaestroError } from "../errors.ts";
 import { requireFindable } from "./admin-files.ts";
-import { END_OF_OPTIONS } from "./objects/object-id.ts";
 import { objectsOf, prepareOwnGit } from "./own-git.ts";
 import type { ObjectFormat, Repository } from "./repository.ts";
 import { gitProgram, runGit } from "./run.ts";
@@ -63,7 +62,6 @@ export async function openRepository(
     gitDir,
     commonDir,
     objectFormat,
-    head: await readHead(project),
     autocrlf: autocrlf(config),
     eol: config.get("core.eol") ?? null,
     fileMode: isOn(config, "core.filemode", true),
@@ -137,19 +135,6 @@ function notFound(said: readonly string[]): Opening {
   }
   if (text.includes("not a git repository")) return { kind: "none", reason: "the project is not in a git repository" };
   return refused(`git cannot read the repository: ${(said.at(-1) ?? "no reason given").replace(/^fatal: /, "")}`);
-}
-
-async function readHead(project: string): Promise<Repository["head"]> {
-  const resolved = await askGit(
-    project,
-    ["rev-parse", "-q", "--verify", "--symbolic-full-name", END_OF_OPTIONS, "HEAD"],
-    [0, 1],
-  );
-  const name =
-    resolved.code === 0 ? resolved : await askGit(project, ["symbolic-ref", "-q", END_OF_OPTIONS, "HEAD"], [0, 1]);
-  const branch = name.stdout.toString().trim();
-  if (name.code !== 0 || branch === "HEAD") return { kind: "detached" };
-  return { kind: resolved.code === 0 ? "branch" : "unborn", branch: branch.replace(/^refs\/heads\//, "") };
 }
 
 function prefixOf(toplevel: string, project: string): string {

@@ -48,6 +48,21 @@ describe("a kept commit", () => {
     expect(project.git("cat-file", "-t", work)).toBe("commit");
   });
 
+  test("is listed when all references are packed, and again after another attempt", async () => {
+    const [first, second] = [await commit(1), await commit(2)];
+    await keepCommit(repository, { session: "s", phase: "1", attempt: 1, commit: first });
+    project.git("pack-refs", "--all");
+    expect(project.exists(".git/refs/maestro/s")).toBe(false);
+    expect([await listKept(repository), await listKept(repository, "s")]).toEqual(
+      Array(2).fill([expect.objectContaining({ commit: first })]),
+    );
+    expect(await listKept(repository, "t")).toEqual([]);
+    await keepCommit(repository, { session: "s", phase: "1", attempt: 2, commit: second });
+    expect((await listKept(repository, "s")).map(({ attempt }) => attempt)).toEqual([1, 2]);
+    expect(await dropKept(repository, "s")).toBe(2);
+    expect(await listKept(repository)).toEqual([]);
+  });
+
   test("is replaced when the same attempt is kept again", async () => {
     const [first, second] = [await commit(1), await commit(2)];
     await keepCommit(repository, { session: "s", phase: "1", attempt: 1, commit: first });

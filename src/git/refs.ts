@@ -11,6 +11,7 @@ import { hasLoose, partsOf, readLoose } from "./objects/loose.ts";
 import { moveObjects } from "./objects/move.ts";
 import { END_OF_OPTIONS, objectId } from "./objects/object-id.ts";
 import { theirGit } from "./own-git.ts";
+import { readFile } from "./read-file.ts";
 import type { Repository } from "./repository.ts";
 
 const ROOT = "refs/maestro";
@@ -99,6 +100,7 @@ export async function listKept(repository: Repository, session?: SessionId): Pro
 
 async function listRefs(repository: Repository, session?: SessionId): Promise<{ commit: string; ref: string }[]> {
   const below = session === undefined ? ROOT : `${ROOT}/${encodeName(session)}`;
+  if (!mayHaveRefs(repository, below)) return [];
   const options = ["--format=%(objectname) %(refname)", "--sort=creatordate"];
   const { stdout } = await theirGit(repository, ["for-each-ref", ...options, END_OF_OPTIONS, `${below}/`]);
   const lines = stdout
@@ -109,6 +111,15 @@ async function listRefs(repository: Repository, session?: SessionId): Promise<{ 
     const [commit = "", ref = ""] = line.split(" ");
     return { commit, ref };
   });
+}
+
+/**
+ * False only if no reference is below that name. Looked up without git, because most repositories have none of Maestro's. Files first: a
+ * reference is in `packed-refs` before its own file is deleted.
+ */
+function mayHaveRefs({ commonDir }: Repository, below: string): boolean {
+  if (existsSync(join(commonDir, "reftable")) || existsSync(join(commonDir, below))) return true;
+  return readFile(join(commonDir, "packed-refs"))?.bytes.includes(` ${below}/`) ?? false;
 }
 
 /** Deletes the references of a session, and the objects that only they kept; returns how many attempts were kept. */

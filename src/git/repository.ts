@@ -9,7 +9,6 @@ export interface Repository {
   gitDir: string;
   commonDir: string;
   objectFormat: ObjectFormat;
-  head: { kind: "unborn" | "branch"; branch: string } | { kind: "detached" };
   /** How the user's git converts line endings. Maestro's git converts nothing: it stores the bytes on disk. */
   autocrlf: "true" | "input" | "false";
   eol: string | null;

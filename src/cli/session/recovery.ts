@@ -44,11 +44,16 @@ export async function pruneAfterArchive(
   const { MAESTRO_CLEANUP_DISPATCH, MAESTRO_STATE_DIR } = settings.values;
   const location = locateState(io.cwd, MAESTRO_STATE_DIR);
   if (MAESTRO_CLEANUP_DISPATCH) removePromptsOf(location, session_id);
-  const { finished, problems } = await pruneProject(io, settings);
-  if (finished !== undefined) warn(io, { message: finished });
-  for (const problem of problems) warn(io, problem);
-  const hint = await plansHint({ ...io, location }, io.now());
-  if (hint !== undefined) io.err(`${hint}\n`);
+  await withRecovery(io, settings, async (recovery) => {
+    // Both need the repository, and opening it starts git three times.
+    const opening = recovery.open();
+    const open = () => opening;
+    const { finished, problems } = await prune({ ...recovery, open }, settings.values.MAESTRO_KEEP_REFS);
+    if (finished !== undefined) warn(io, { message: finished });
+    for (const problem of problems) warn(io, problem);
+    const hint = await plansHint({ env: io.env, location, open }, io.now());
+    if (hint !== undefined) io.err(`${hint}\n`);
+  });
 }
 
 function warn(io: Io, { message, hint }: Problem): void {

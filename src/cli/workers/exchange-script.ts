@@ -111,8 +111,10 @@ fi
 cd -- "$place" || answer failed
 place=$(pwd)
 setting() {
-  [ "$(git config --file config "$1" </dev/null 2>/dev/null)" = "$2" ] && return
-  [ -n "$created" ] || fault "$1 is not $2"
+  if [ -z "$created" ]; then
+    [ "$(git config --file config "$1" </dev/null 2>/dev/null)" = "$2" ] && return
+    fault "$1 is not $2"
+  fi
   [ "$task" = check ] || git config --file config "$1" "$2" </dev/null || answer failed
 }`;
 

@@ -221,7 +221,7 @@ interface Completion {
 }
 
 async function complete(context: Context, input: Completion) {
-  const { store, settings, location, cwd, env, now } = context;
+  const { store, settings, location, env, now } = context;
   let revision = 0;
   const recorder = recorderOf(context, input.expected_revision);
   const archived = completeSession(
@@ -241,7 +241,9 @@ async function complete(context: Context, input: Completion) {
   );
   if (archived === null) return { body: { status: "completed", archived, question: archiveQuestion, revision } };
   // Loads git, as a run does.
+  const { openProject } = await import("../../engine/open-project.ts");
   const { plansHint } = await import("../../engine/plans-hint.ts");
-  const hint = await plansHint({ cwd, env, location }, now());
+  const open = () => openProject({ cwd: location.projectRoot, env, location });
+  const hint = await plansHint({ env, location, open }, now());
   return { body: { status: "completed", archived, ...(hint === undefined ? {} : { hint }), revision } };
 }
