@@ -12,7 +12,7 @@ import { nodeOf, versions } from "./nodes.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const wanted = process.argv.slice(2).filter((word) => !word.startsWith("--node="));
-const node = nodeFor(process.argv.find((word) => word.startsWith("--node="))?.slice("--node=".length));
+const node = await nodeFor(process.argv.find((word) => word.startsWith("--node="))?.slice("--node=".length));
 const names = readdirSync(join(root, "bench"))
   .filter((file) => file.endsWith(".ts"))
   .map((file) => file.slice(0, -".ts".length))
@@ -42,11 +42,11 @@ if (failed.length > 0) console.log(`\nOver the limit: ${failed.join(", ")}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
 /** @param {string | undefined} choice */
-function nodeFor(choice) {
+async function nodeFor(choice) {
   if (choice === undefined) return process.execPath;
   const version = versions.find((one) => one.split(".")[0] === choice);
   if (version === undefined) return choice;
-  const { program, problem } = nodeOf(version);
+  const { program, problem } = await nodeOf(version);
   if (program === undefined) throw new Error(problem);
   return program;
 }

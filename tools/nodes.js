@@ -15,6 +15,7 @@ import {
 import { setPriority, tmpdir } from "node:os";
 import { delimiter, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { npmInstall } from "./npm.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const cache = join(root, "node_modules", ".cache", "maestro-nodes");
@@ -33,13 +34,13 @@ const whole = ["src/", "test/guard/", ...subjects.split(" ").map((subject) => `t
 /**
  * Returns the program of that version and installs it if it is missing, or says why it cannot be used.
  * @param {string} version
- * @returns {{ program: string, problem?: undefined } | { program?: undefined, problem: string }}
+ * @returns {Promise<{ program: string, problem?: undefined } | { program?: undefined, problem: string }>}
  */
-export function nodeOf(version) {
+export async function nodeOf(version) {
   const directory = join(cache, version);
   const program = programOf(version);
   if (!existsSync(program)) {
-    const problem = install(version, directory);
+    const problem = await install(version, directory);
     if (problem !== undefined) return { problem };
   }
   const { stdout, error } = spawnSync(program, ["--version"], { encoding: "utf8" });
@@ -59,15 +60,14 @@ export function programOf(version) {
  * @param {string} version
  * @param {string} directory
  */
-function install(version, directory) {
+async function install(version, directory) {
   mkdirSync(cache, { recursive: true });
   const draft = mkdtempSync(join(cache, ".draft-"));
   // In a separate directory and without --prefix, which would make npm ignore the user's settings.
   writeFileSync(join(draft, "package.json"), '{ "private": true }\n');
-  const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-  const limits = ["--fetch-retries=1", "--fetch-timeout=60000", "--no-audit", "--no-fund", "--no-package-lock"];
-  const args = ["install", "--ignore-scripts=false", "--save-exact", ...limits, `node@${version}`];
-  const { status, stderr, error } = spawnSync(npm, args, { cwd: draft, encoding: "utf8", timeout: 300_000 });
+  const limits = ["--fetch-retries=1", "--fetch-timeout=60000", "--no-package-lock"];
+  const args = ["--ignore-scripts=false", "--save-exact", ...limits, `node@${version}`];
+  const { status, stderr, error } = await npmInstall(draft, args);
   if (status !== 0) {
     rmSync(draft, { recursive: true, force: true });
     const reason =
@@ -154,7 +154,7 @@ export async function testOthers({ onlySample, env = process.env, print = consol
  * @param {Request} request
  */
 async function testOn(version, request) {
-  const { program, problem } = nodeOf(version);
+  const { program, problem } = await nodeOf(version);
   if (program === undefined) {
     return { version, state: "skipped", failures: [], line: `Node ${version}: SKIPPED, ${problem}` };
   }

@@ -8,6 +8,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { nodeOf, versions } from "./nodes.js";
+import { npmInstall } from "./npm.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -51,11 +52,11 @@ export const exampleAgent = join(
 /**
  * Installs it when it is not there yet, and starts it once: npm leaves a program without its binary when an optional package is missing.
  * @param {Name} name
- * @returns {Installed}
+ * @returns {Promise<Installed>}
  */
-export function installed(name) {
+export async function installed(name) {
   const program = join(cacheOf(name), "node_modules", ".bin", name);
-  const problem = existsSync(program) ? undefined : install(pinned[name]);
+  const problem = existsSync(program) ? undefined : await install(pinned[name]);
   if (problem !== undefined) return problem;
   const { status, stderr, error } = spawnSync(program, ["--version"], { encoding: "utf8", timeout: 60_000 });
   if (status === 0) return { state: "there" };
@@ -64,22 +65,21 @@ export function installed(name) {
 
 /**
  * @param {string} wanted
- * @returns {Installed | undefined}
+ * @returns {Promise<Installed | undefined>}
  */
-function install(wanted) {
+async function install(wanted) {
   const directory = directoryOf(wanted);
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, "package.json"), '{"private":true}\n');
-  const args = ["install", "--no-audit", "--no-fund", "--prefer-offline", wanted];
-  const { status, stderr, error } = spawnSync("npm", args, { cwd: directory, encoding: "utf8", timeout: 300_000 });
+  const { status, stderr, error } = await npmInstall(directory, ["--prefer-offline", wanted]);
   if (status === 0) return undefined;
   rmSync(directory, { recursive: true, force: true });
-  const why = /\bcode (E404|ETARGET)\b/.exec(stderr ?? "")?.[1];
+  const why = /\bcode (E404|ETARGET)\b/.exec(stderr)?.[1];
   if (why !== undefined) return { state: "lacking", line: `SKIPPED ${wanted}: the registry does not have it (${why})` };
-  return { state: "broken", line: `FAILED ${wanted}: npm cannot install it: ${error ?? (stderr ?? "").slice(-500)}` };
+  return { state: "broken", line: `FAILED ${wanted}: npm cannot install it: ${error ?? stderr.slice(-500)}` };
 }
 
-function main() {
+async function main() {
   const names = /** @type {Name[]} */ (Object.keys(pinned));
   const known = ["gemini", ...names];
   const asked = process.argv.slice(2);
@@ -90,13 +90,15 @@ function main() {
     return;
   }
   const isWanted = (/** @type {string} */ name) => asked.length === 0 || asked.includes(name);
-  const found = names.filter(isWanted).map((name) => ({ name, result: installed(name) }));
+  /** @type {{ name: Name, result: Installed }[]} */
+  const found = [];
+  for (const name of names.filter(isWanted)) found.push({ name, result: await installed(name) });
   if (asked.length === 0 && !existsSync(exampleAgent)) {
-    const problem = install(example);
+    const problem = await install(example);
     if (problem !== undefined && "line" in problem) process.stdout.write(`${problem.line}\n`);
   }
   // The tests start programs that Node runs on the newest one.
-  for (const version of versions) nodeOf(version);
+  for (const version of versions) await nodeOf(version);
   const there = found.filter(({ result }) => result.state === "there").map(({ name }) => name);
   const files = ["gemini", ...there].filter(isWanted).map((name) => `test/runtimes/${name}.test.ts`);
   const shared = asked.length === 0 ? ["test/runtimes/several.test.ts", "test/runtimes/acp-example.test.ts"] : [];
@@ -110,4 +112,4 @@ function main() {
   process.exitCode = isBroken || files.length === 0 ? 1 : (status ?? 1);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) main();
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -1,7 +1,17 @@
 // A project whose attempts run on workers: a Redis server, an exchange, and worker processes with homes of their own.
 
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { TestContext } from "vitest";
@@ -57,8 +67,22 @@ export class RemoteProject extends IsolatedProject {
     this.redis = redis;
     this.exchange = join(this.#place, "exchange.git");
     this.address = this.exchange;
-    const made = this.maestro(["exchange", "init", this.exchange]);
+    const template = join(process.env.VITEST_TEMPLATES ?? "", "exchange.git");
+    if (!existsSync(template)) this.#makeTemplate(template);
+    cpSync(template, this.exchange, { recursive: true });
+  }
+
+  /** An exchange is created once in each run of the tests: it takes a dozen processes. */
+  #makeTemplate(path: string): void {
+    const draft = join(this.#place, "template.git");
+    const made = this.maestro(["exchange", "init", draft]);
     if (made.code !== 0) throw new Error(made.stderr);
+    try {
+      renameSync(draft, path);
+    } catch (error) {
+      // Another worker made it first.
+      if (!existsSync(path)) throw error;
+    }
   }
 
   newHome(): string {
