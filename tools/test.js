@@ -30,11 +30,14 @@ const flaky = [];
 /** Beside Gemini CLI, which is a development dependency: the smallest of the other programs that holds every tier and tells its tokens. */
 const program = /** @type {const} */ ("pi");
 const installing = installed(program);
+/** The programs besides Gemini CLI whose tests run. */
+let programs = "";
 
 await install();
 // The tests start the real CLI on the newest one; the others are installed beside the tests.
 await nodeOf(versions.at(-1) ?? "");
 const second = await installing;
+if (second.state === "there") programs = program;
 /** TypeScript 7 checks four times as fast as 6, which dependency-cruiser needs (docs/decisions). */
 const tsc = join(root, "node_modules", "typescript-7", "bin", "tsc");
 /** @type {[name: string, command: string, args: string[]][]} */
@@ -170,7 +173,7 @@ function environment() {
   const kept = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("MAESTRO_") && name !== "NODE_ENV" && name !== "FORCE_COLOR",
   );
-  return { ...Object.fromEntries(kept), TEST_RUNTIMES: second.state === "there" ? program : "" };
+  return { ...Object.fromEntries(kept), TEST_RUNTIMES: programs };
 }
 
 /**
