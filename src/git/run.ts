@@ -4,7 +4,8 @@
 //
 // Asynchronous only: on 50,000 files one call takes longer than the engine's event loop may block.
 
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
 import { findProgram, searchPath } from "../search-path.ts";
 import { stripControls } from "../text.ts";
@@ -100,13 +101,14 @@ function waitFor(program: string, path: string, call: GitCall): Promise<Ended> {
   const limitMs = call.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   return new Promise((resolve, reject) => {
     // A separate process group: Ctrl-C in the terminal reaches only the engine, which lets git finish, and git's children end with it.
-    const child = spawn(program, [...safetyArguments, "--no-pager", "--literal-pathspecs", ...call.args], {
+    const words = [...safetyArguments, "--no-pager", "--literal-pathspecs", ...call.args];
+    const child = spawn(program, words, {
       cwd: call.cwd,
       env: environment(path, call),
-      stdio: ["pipe", "pipe", "pipe"],
+      stdio: [call.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       detached: true,
       shell: false,
-    });
+    }) as ChildProcessByStdio<Writable | null, Readable, Readable>;
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     let [outBytes, errBytes] = [0, 0];
@@ -150,10 +152,10 @@ function waitFor(program: string, path: string, call: GitCall): Promise<Ended> {
       resolve(failure === undefined ? ended : { ...ended, code: undefined, failure });
     });
     // When git exits before reading all input, its exit code says why.
-    child.stdin.on("error", (error) => {
+    child.stdin?.on("error", (error) => {
       if (!["EPIPE", "ECONNRESET"].includes(errno(error) ?? "")) stop(reasonOf(error));
     });
-    child.stdin.end(call.input ?? "");
+    child.stdin?.end(call.input);
   });
 }
 

@@ -3,6 +3,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { EngineEnd } from "../../engine/run-end.ts";
 import { runExitCodes, signalCodes } from "../../exit-codes.ts";
+import type { Repository } from "../../git/repository.ts";
 import { requireSession } from "../../session/decide/operation.ts";
 import { isClosed, type Session } from "../../session/session.ts";
 import type { ResolvedSettings } from "../../settings.ts";
@@ -23,6 +24,8 @@ export interface EndedRun {
   yes: boolean;
   /** Do not archive the completed session. */
   keepOpen: boolean;
+  /** The repository that the run has opened. */
+  repository?: Repository | null;
 }
 
 export async function endRun(io: Io, ended: EndedRun): Promise<number> {
@@ -78,7 +81,10 @@ function closingLines(io: Io, settings: ResolvedSettings, session: Session, end:
 }
 
 /** Archives the completed session if the settings or the user say so; returns the path of the archive. */
-async function archiveIfWanted(io: Io, { store, settings, json, yes }: EndedRun): Promise<string | undefined> {
+async function archiveIfWanted(
+  io: Io,
+  { store, settings, json, yes, repository }: EndedRun,
+): Promise<string | undefined> {
   if (!settings.values.MAESTRO_AUTO_ARCHIVE && !yes) {
     const isWanted = io.interactive && /^y/i.test((await io.ask(`${archiveQuestion} [y/N] `)) ?? "");
     if (!isWanted) {
@@ -88,6 +94,6 @@ async function archiveIfWanted(io: Io, { store, settings, json, yes }: EndedRun)
   }
   const archived = store.archive();
   if (!json) io.out(`\nArchived: ${archived.session}\n`);
-  await pruneAfterArchive(io, settings, archived);
+  await pruneAfterArchive(io, settings, archived, repository ?? undefined);
   return archived.session;
 }

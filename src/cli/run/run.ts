@@ -146,6 +146,7 @@ async function carryOut(io: Io, parts: CarryOut): Promise<number> {
         json: flags.json === true,
         yes: flags.yes === true,
         keepOpen: flags.keepOpen === true,
+        repository: isolation.options.repository,
       });
     }
     store.close();

@@ -5,6 +5,7 @@ import { plansHint } from "../../engine/plans-hint.ts";
 import type { Problem } from "../../engine/recovery/problem.ts";
 import { type Pruned, prune } from "../../engine/recovery/prune.ts";
 import type { Recovery } from "../../engine/recovery/recover.ts";
+import type { Repository } from "../../git/repository.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { removePromptsOf } from "../../store/files/batch.ts";
 import { locateState } from "../../store/location.ts";
@@ -35,18 +36,22 @@ export function pruneProject(io: Io, settings: ResolvedSettings): Promise<Pruned
   return withRecovery(io, settings, (recovery) => prune(recovery, settings.values.MAESTRO_KEEP_REFS));
 }
 
-/** Cleans up after archiving, and says once what becomes of plans; a failure only warns, because the archive is already complete. */
+/**
+ * Cleans up after archiving, and says once what becomes of plans; a failure only warns, because the archive is already complete. `repository`:
+ * the one of the run that has just ended.
+ */
 export async function pruneAfterArchive(
   io: Io,
   settings: ResolvedSettings,
   { session_id }: { session_id: string },
+  repository?: Repository,
 ): Promise<void> {
   const { MAESTRO_CLEANUP_DISPATCH, MAESTRO_STATE_DIR } = settings.values;
   const location = locateState(io.cwd, MAESTRO_STATE_DIR);
   if (MAESTRO_CLEANUP_DISPATCH) removePromptsOf(location, session_id);
   await withRecovery(io, settings, async (recovery) => {
     // Both need the repository, and opening it starts git three times.
-    const opening = recovery.open();
+    const opening = repository === undefined ? recovery.open() : Promise.resolve({ kind: "open", repository } as const);
     const open = () => opening;
     const { finished, problems } = await prune({ ...recovery, open }, settings.values.MAESTRO_KEEP_REFS);
     if (finished !== undefined) warn(io, { message: finished });
