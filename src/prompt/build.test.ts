@@ -6,7 +6,7 @@ import { frozenPhase, moved, sessionAfter } from "../../test/support/session.ts"
 import { emptyContext } from "../handoff/downstream-context.ts";
 import type { SessionEvent } from "../session/events.ts";
 import { findPhase, type Session, type SessionPhase } from "../session/session.ts";
-import { buildPrompt, type PromptInput } from "./build.ts";
+import { buildPrompt, type PromptInput, rolePrompt } from "./build.ts";
 import { projectRootHeader } from "./header.ts";
 
 const tag = "q7x2m9kd";
@@ -14,8 +14,12 @@ const tag = "q7x2m9kd";
 function promptFor(session: Session, id: string, over: Partial<PromptInput> = {}): string {
   return buildPrompt({
     projectRoot: "/work/shop",
-    agent: { name: "coder", body: "Make the smallest change.\n" },
-    protocols: { base: "# Base\n", safety: "# Safety\n" },
+    agent: "coder",
+    role: rolePrompt(
+      { name: "coder", body: "Make the smallest change.\n" },
+      { base: "# Base\n", safety: "# Safety\n" },
+    ),
+    redact: (text) => text,
     session,
     phase: findPhase(session, id) as SessionPhase,
     maxRetries: 2,
@@ -149,9 +153,19 @@ describe("the delegation prompt", () => {
       safety: read("protocols/filesystem-safety-protocol.md"),
     };
     const body = read("agents/coder.md").split("\n---\n")[1] ?? "";
-    const build = () => promptFor(sessionAtPhaseTwo(), "2", { protocols, agent: { name: "coder", body } });
+    const role = rolePrompt({ name: "coder", body }, protocols);
+    const build = () => promptFor(sessionAtPhaseTwo(), "2", { role });
     expect(build()).toBe(build());
     expect(build().length).toBeLessThan(10_000);
+  });
+
+  test("contains no secret of the project's path, the plan, the task, an earlier phase or an earlier failure", () => {
+    const secrets = /shop|Routes|small|npm test|Task.? in src/g;
+    const session = sessionAtPhaseTwo(failed);
+    expect(new Set(promptFor(session, "2").match(secrets)).size).toBe(5);
+    const prompt = promptFor(session, "2", { redact: (text) => text.replace(secrets, "[redacted]") });
+    expect(prompt.match(secrets)).toEqual(["small"]);
+    expect(prompt).toContain("# Role: coder\n\nMake the smallest change.");
   });
 
   test.each(["", "short", "with space", "angle>bracket", "regex.*chars"])(

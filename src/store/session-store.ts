@@ -90,6 +90,7 @@ export class SessionStore {
 
   /** Only reads what other processes have recorded; repairs are left to the next change. */
   refresh(): void {
+    if (this.#journal.isCurrent(this.location)) return;
     const isRefused = inState(this.location, ["state"], (directory) => {
       const read = this.#journal.refresh(directory);
       if ("fault" in read) throw new MaestroError("parse_failed", faultReason(directory, read.fault));
@@ -228,9 +229,8 @@ export class SessionStore {
         state.state === "broken" && state.file !== null;
         state = this.#recover(directory)
       ) {
-        files.push(
-          `${shownPath(directory, state.file)} as ${setAside(directory, state.file, "corrupt", this.#options.now())}`,
-        );
+        const copy = setAside(directory, state.file, "corrupt", this.#options.now());
+        files.push(`${shownPath(directory, state.file)} as ${copy}`);
         this.#view.forget();
       }
       this.#draw(directory);

@@ -9,7 +9,7 @@ import { randomHex } from "../../disk/durable.ts";
 import { MaestroError } from "../../errors.ts";
 import { type Handoff, readHandoff } from "../../handoff/handoff.ts";
 import type { PhaseId } from "../../ids.ts";
-import { buildPrompt } from "../../prompt/build.ts";
+import { buildPrompt, rolePrompt } from "../../prompt/build.ts";
 import { complaintIn } from "../../runtimes/complaint.ts";
 import type { Ending, Killed, Outcome, Runtime } from "../../runtimes/runtime.ts";
 import { decideStart, nextAttempt, type Rules } from "../../session/decide/attempt.ts";
@@ -93,14 +93,15 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update,
     const worktree = worktreeName(context, session, phase);
     const built = buildPrompt({
       projectRoot: rootOf(context, worktree),
-      agent,
-      protocols: context.protocols,
+      agent: agent.name,
+      role: roleOf(context, agent),
+      redact: context.redact,
       session,
       phase,
       maxRetries: limits.maxRetries,
       tag: randomHex(8),
     });
-    const prompt = runtime.payload(context.redact(built));
+    const prompt = runtime.payload(built);
     const timeoutMs = phase.timeout_ms ?? limits.timeoutMs;
     const model = modelOfRole(context, phase, agent, role);
     const reservation = reserve(context, session, phase);
@@ -220,6 +221,17 @@ function agentOf({ agents, brokenAgents }: RunContext, phase: SessionPhase) {
   });
 }
 
+const roles = new WeakMap<RunContext, Map<string, string>>();
+
+/** Redacted once in a run: it is the same in every prompt of the agent, and most of each. */
+function roleOf(context: RunContext, agent: Agent): string {
+  const known = roles.get(context) ?? new Map<string, string>();
+  roles.set(context, known);
+  const role = known.get(agent.name) ?? context.redact(rolePrompt(agent, context.protocols));
+  known.set(agent.name, role);
+  return role;
+}
+
 /** Writes the policy file of an attempt, which applies even where hooks do not run, or the file that its program takes instead. */
 function policyOf({ batch }: AttemptBench, { startFile }: Runtime, tier: Tier): string {
   if (startFile !== undefined) return batch.writePolicy(tier, () => startFile.text, startFile.ending);
@@ -268,11 +280,12 @@ export function judgeFiles(context: RunContext, phase: PhaseId, name: string, ex
   const tooLarge = batch.size(name, "json") >= MAX_STDOUT_BYTES;
   if (tooLarge) batch.cut(name, "json", MAX_STDOUT_BYTES);
   batch.trimLog(name);
-  for (const kind of ["json", "log"] as const) batch.redact(name, kind, redact);
+  const printed = batch.redact(name, "json", redact);
+  batch.redact(name, "log", redact);
   const ending: Ending = {
     exitCode: exit.code,
     killed: tooLarge ? "output_too_large" : exit.killed,
-    stdout: tooLarge ? "" : batch.read(name, "json", MAX_READ_STDOUT),
+    stdout: tooLarge ? "" : (printed ?? batch.read(name, "json", MAX_READ_STDOUT)),
     // Read lazily: the judgement of a successful attempt does not need it.
     get stderr() {
       return redact(batch.read(name, "log", MAX_JUDGED_STDERR));

@@ -193,14 +193,15 @@ export class Batch {
 
   /**
    * Redacts secrets in a result whose process has ended. A reader sees the old file or the new one, and both lead to the same verdict.
-   * A very large file is left as it is, so that the engine is not blocked.
+   * A very large file is left as it is, so that the engine is not blocked. Returns the text of a file that is not empty, and that `read` would return whole.
    */
-  redact(name: string, kind: ResultKind, redact: (text: string) => string): void {
+  redact(name: string, kind: ResultKind, redact: (text: string) => string): string | undefined {
     const size = this.size(name, kind);
-    if (size === 0 || size > MAX_REDACTED_BYTES) return;
+    if (size === 0 || size > MAX_REDACTED_BYTES) return undefined;
     const text = this.read(name, kind, MAX_REDACTED_BYTES);
     const clean = redact(text);
     if (clean !== text) replaceDurably(this.results, `${name}.${kind}`, clean);
+    return size > MAX_READ_STDOUT ? undefined : clean;
   }
 
   /** Truncates a result to `limit` bytes. */

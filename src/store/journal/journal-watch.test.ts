@@ -1,15 +1,18 @@
 import {
   appendFileSync,
   copyFileSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
   rmSync,
+  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { frozenPhase, frozenPlan } from "../../../test/support/session.ts";
 import { Directory } from "../../disk/contained.ts";
@@ -23,13 +26,14 @@ let path: string;
 let directory: Directory;
 let warnings: string[];
 beforeEach(() => {
-  path = realpathSync(mkdtempSync(join(tmpdir(), "maestro-watch-")));
+  path = join(realpathSync(mkdtempSync(join(tmpdir(), "maestro-watch-"))), "state");
+  mkdirSync(path);
   directory = Directory.openRoot(path);
   warnings = [];
 });
 afterEach(() => {
   directory.close();
-  rmSync(path, { recursive: true });
+  rmSync(dirname(path), { recursive: true });
 });
 
 const now = new Date("2026-02-14T12:00:00Z");
@@ -67,6 +71,34 @@ describe("the journal of a running engine", () => {
     other.append(directory, [note("two")], now);
     expect(engine.refresh(directory)).not.toHaveProperty("refused");
     expect([textsIn(engine), kept(), warnings]).toEqual([["one", "two"], [], []]);
+  });
+
+  test("is current until any process appends to it, rewrites it or replaces it", async () => {
+    const { engine, other } = watched();
+    const location = { root: dirname(path), components: [], shown: "", projectRoot: path };
+    const isCurrent = () => [engine, other].map((journal) => journal.isCurrent(location));
+    // The file has been read, not written, since the engine watches it.
+    expect(isCurrent()).toEqual([false, false]);
+    engine.append(directory, [note("ours")], now);
+    expect(isCurrent()).toEqual([true, false]);
+    other.refresh(directory);
+    other.append(directory, [note("theirs")], now);
+    expect(isCurrent()).toEqual([false, false]);
+    engine.refresh(directory);
+    engine.append(directory, [note("ours again")], now);
+    expect(isCurrent()).toEqual([true, false]);
+    const bytes = readFileSync(file());
+    // The kernel notes the time of a change in steps of some milliseconds.
+    await setTimeout(50);
+    writeFileSync(file(), bytes);
+    expect(isCurrent()).toEqual([false, false]);
+    engine.refresh(directory);
+    expect(isCurrent()).toEqual([true, false]);
+    writeFileSync(`${file()}.copy`, bytes);
+    renameSync(`${file()}.copy`, file());
+    expect(isCurrent()).toEqual([false, false]);
+    rmSync(file());
+    expect(isCurrent()).toEqual([false, false]);
   });
 
   test("accepts changes up to the first rejected one, and the later ones once that is in quarantine", () => {

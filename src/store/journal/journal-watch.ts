@@ -39,6 +39,11 @@ export class JournalWatch implements ForeignJudge {
     this.#stamp = stat.size === length ? stampOf(stat) : "";
   }
 
+  /** Whether this is the file as it was when its content was last known to be intact. */
+  isNoted(stat: Stats): boolean {
+    return stampOf(stat) === this.#stamp;
+  }
+
   /** Whether the first `offset` bytes are those that were read and written. An unchanged stamp makes the comparison unnecessary. */
   isIntact(fd: number, stat: Stats, offset: number): boolean {
     const stamp = stampOf(stat);

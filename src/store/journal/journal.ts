@@ -1,7 +1,8 @@
 // state/progress.jsonl: the append-only source of truth about the active session. One change is one write() with O_APPEND.
 // Appending and repairing need the session lock; reading does not.
 
-import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, type Stats } from "node:fs";
+import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, lstatSync, type Stats } from "node:fs";
+import { join } from "node:path";
 import { type Directory, ioError } from "../../disk/contained.ts";
 import { readFrom, readRegular, replaceDurably, shownPath, writeAll } from "../../disk/durable.ts";
 import { crashPoint } from "../../disk/fault.ts";
@@ -9,6 +10,7 @@ import { errno, MaestroError } from "../../errors.ts";
 import type { SessionEvent } from "../../session/events.ts";
 import { applyEvent, type TimedEvent } from "../../session/fold.ts";
 import type { Session } from "../../session/session.ts";
+import type { StateLocation } from "../location.ts";
 import { keepCopy } from "../view/view-file.ts";
 import { type ForeignJudge, judgeChange, nextChange, quarantineText, sortTail } from "./foreign-tail.ts";
 import { JOURNAL_FILE } from "./journal-file.ts";
@@ -87,6 +89,16 @@ export class Journal {
     } finally {
       closeSync(fd);
     }
+  }
+
+  /**
+   * Whether the file is the one that was read or written to its end, unchanged since. One call of the system, for an engine that asks after
+   * every attempt; for any other reader, and in doubt, false.
+   */
+  isCurrent({ root, components }: StateLocation): boolean {
+    if (this.#watch === undefined) return false;
+    const stat = lstatSync(join(root, ...components, "state", JOURNAL_FILE), { throwIfNoEntry: false });
+    return stat !== undefined && stat.size === this.#offset && this.#watch.isNoted(stat);
   }
 
   unwatch(): void {
