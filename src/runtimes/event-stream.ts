@@ -4,6 +4,7 @@
 import { parseJson } from "../handoff/output/json.ts";
 import { isObject } from "../shape.ts";
 import { stripControls } from "../text.ts";
+import { briefly, callLine, endOfWords, lastLine } from "./activity.ts";
 import { compose, lastWords, quotaJudgement, type Shortcoming, stoppedBy, TAIL } from "./judgement.ts";
 import { quotaSign, tellsOfQuota } from "./quota.ts";
 import type { Ending, Outcome, Progress, Shown } from "./runtime.ts";
@@ -41,8 +42,6 @@ export interface StreamFacts {
   signIn: string;
 }
 
-const MAX_LINE = 1_200;
-const MAX_TEXT = 4_000;
 /** Each line that is not JSON costs an exception. */
 const BROKEN_LIMIT = 10_000;
 
@@ -74,11 +73,11 @@ export function streamProgress(facts: StreamFacts): (known: Progress, lines: str
 
 function after(known: Progress, said: Said): Progress {
   if (said.kind === "text") {
-    const text = endOf(`${known.text}${stripControls(said.text)}`);
+    const text = endOfWords(`${known.text}${stripControls(said.text)}`);
     return { ...known, text, activity: lastLine(text) || known.activity };
   }
-  if (said.kind === "call") return { ...known, text: "", activity: callText(said.tool, said.input) };
-  if (said.kind === "problem") return { ...known, activity: `error: ${brief(said.message)}` };
+  if (said.kind === "call") return { ...known, text: "", activity: callLine(said.tool, said.input, telling) };
+  if (said.kind === "problem") return { ...known, activity: `error: ${briefly(said.message)}` };
   if (said.kind === "usage") return { ...known, usage: said.usage };
   // A summary repeats the steps, which were counted.
   if (said.kind !== "spent" || said.isWhole) return known;
@@ -101,9 +100,9 @@ export function streamShown(facts: StreamFacts): (lines: string, isMidLine: bool
         const words = stripControls(said.text);
         text += words;
         if (words !== "") isOpen = !words.endsWith("\n");
-      } else if (said?.kind === "call") line(`> ${callText(said.tool, said.input)}`);
-      else if (said?.kind === "failed") line(`  failed: ${brief(said.message)}`);
-      else if (said?.kind === "problem") line(`error: ${brief(said.message)}`);
+      } else if (said?.kind === "call") line(`> ${callLine(said.tool, said.input, telling)}`);
+      else if (said?.kind === "failed") line(`  failed: ${briefly(said.message)}`);
+      else if (said?.kind === "problem") line(`error: ${briefly(said.message)}`);
     }
     return isStream ? { text, isMidLine: isOpen } : null;
   };
@@ -210,36 +209,6 @@ const authSigns =
 
 /** The arguments that say what a call is about, the best first. */
 const telling = ["file_path", "filePath", "command", "path", "pattern", "query", "url", "prompt", "description"];
-
-function callText(tool: string, input: unknown): string {
-  const name = brief(tool);
-  if (typeof input === "string") return `${name} ${shortened(brief(input))}`.trimEnd();
-  if (!isObject(input)) return name;
-  const key = telling.find((one) => typeof input[one] === "string") ?? Object.keys(input)[0];
-  const value = key === undefined ? undefined : input[key];
-  return typeof value === "string" && value.trim() !== "" ? `${name} ${shortened(brief(value))}` : name;
-}
-
-/** Agents name files by their absolute paths, of which only the end tells something. */
-function shortened(argument: string): string {
-  const parts = argument.split("/");
-  return argument.startsWith("/") && !argument.includes(" ") && parts.length > 4
-    ? `…/${parts.slice(-3).join("/")}`
-    : argument;
-}
-
-/** Starts with a whole word: half of a secret would not be recognised. */
-function endOf(text: string): string {
-  return text.length <= MAX_TEXT ? text : text.slice(-MAX_TEXT).replace(/^\S+/, "");
-}
-
-function lastLine(text: string): string {
-  return brief(text.trimEnd().split("\n").at(-1) ?? "");
-}
-
-function brief(text: string): string {
-  return stripControls(text.slice(0, MAX_LINE)).replace(/\s+/g, " ").trim();
-}
 
 /** A member of an event, by its path; undefined when it is not there. */
 export function member(value: unknown, ...path: string[]): unknown {

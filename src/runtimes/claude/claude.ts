@@ -7,7 +7,6 @@ import {
   countOf,
   type EventTable,
   member,
-  type Said,
   streamJudge,
   streamProgress,
   streamShown,
@@ -15,6 +14,7 @@ import {
 } from "../event-stream.ts";
 import { quotaSign } from "../quota.ts";
 import type { AttemptSpec, Runtime } from "../runtime.ts";
+import { messageParts, saidByModel, saidByTool } from "./messages.ts";
 
 const reading = ["Read", "Glob", "Grep", "WebFetch", "WebSearch", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate"];
 const writing = ["Write", "Edit", "NotebookEdit"];
@@ -28,8 +28,8 @@ const tools: Readonly<Record<Tier, readonly string[] | null>> = {
 
 const events: EventTable = {
   system: () => [],
-  assistant: (event) => partsOf(event).flatMap(saidByModel),
-  user: (event) => partsOf(event).flatMap(saidByTool),
+  assistant: (event) => messageParts(event).flatMap(saidByModel),
+  user: (event) => messageParts(event).flatMap(saidByTool),
   result: (event) => {
     const isGood = event.subtype === "success" && event.is_error !== true;
     const text = wordsOf(event.result);
@@ -41,20 +41,6 @@ const events: EventTable = {
     ];
   },
 };
-
-function partsOf(event: Record<string, unknown>): Record<string, unknown>[] {
-  const content = member(event, "message", "content");
-  return Array.isArray(content) ? content.filter(isObject) : [];
-}
-
-function saidByModel(part: Record<string, unknown>): Said[] {
-  if (part.type === "text") return [{ kind: "text", text: wordsOf(part.text) }];
-  return part.type === "tool_use" ? [{ kind: "call", tool: wordsOf(part.name), input: part.input }] : [];
-}
-
-function saidByTool({ type, is_error, content }: Record<string, unknown>): Said[] {
-  return type === "tool_result" && is_error === true ? [{ kind: "failed", message: wordsOf(content) }] : [];
-}
 
 /** `modelUsage` has what the account is billed for, the call for a title included; its input leaves out what was cached. */
 function usageOf(byModel: unknown) {

@@ -4,11 +4,8 @@
 import { isSaid, type StreamEvent, streamEvents } from "../../handoff/output/stream-json.ts";
 import { isObject } from "../../shape.ts";
 import { stripControls } from "../../text.ts";
+import { briefly, callLine, endOfWords, lastLine } from "../activity.ts";
 import type { Progress, Shown } from "../runtime.ts";
-
-/** Much longer than what is shown: the caller redacts before it cuts. */
-const MAX_LINE = 1_200;
-const MAX_TEXT = 4_000;
 
 /** Adds whole lines that the CLI has printed since to what is known. */
 export function geminiProgress(known: Progress, lines: string): Progress {
@@ -19,21 +16,17 @@ export function geminiProgress(known: Progress, lines: string): Progress {
 
 function after(known: Progress, event: StreamEvent): Progress {
   if (isSaid(event)) {
-    const text = endOf(`${known.text}${stripControls(String(event.content))}`);
+    const text = endOfWords(`${known.text}${stripControls(String(event.content))}`);
     return { ...known, text, activity: lastLine(text) || known.activity };
   }
   if (event.type === "init") return { ...known, conversation: conversationIn(event) };
-  if (event.type === "tool_use") return { ...known, text: "", activity: callText(event) };
-  return event.type === "error" ? { ...known, activity: `error: ${brief(event.message)}` } : known;
+  if (event.type === "tool_use")
+    return { ...known, text: "", activity: callLine(event.tool_name, event.parameters, telling) };
+  return event.type === "error" ? { ...known, activity: `error: ${briefly(event.message)}` } : known;
 }
 
 function conversationIn({ session_id }: StreamEvent): string | null {
   return typeof session_id === "string" && /^[0-9a-f]{8}-[0-9a-f-]{1,64}$/.test(session_id) ? session_id : null;
-}
-
-/** Starts with a whole word: half of a secret would not be recognised. */
-function endOf(text: string): string {
-  return text.length <= MAX_TEXT ? text : text.slice(-MAX_TEXT).replace(/^\S+/, "");
 }
 
 /**
@@ -53,44 +46,17 @@ export function shownStream(lines: string, isMidLine: boolean): Shown | null {
       const said = stripControls(String(event.content));
       text += said;
       if (said !== "") isOpen = !said.endsWith("\n");
-    } else if (event.type === "tool_use") line(`> ${callText(event)}`);
+    } else if (event.type === "tool_use") line(`> ${callLine(event.tool_name, event.parameters, telling)}`);
     else if (event.type === "tool_result" && event.status === "error") line(`  failed: ${failure(event)}`);
-    else if (event.type === "error") line(`error: ${brief(event.message)}`);
-    else if (event.type === "result" && isObject(event.error)) line(`error: ${brief(event.error.message)}`);
+    else if (event.type === "error") line(`error: ${briefly(event.message)}`);
+    else if (event.type === "result" && isObject(event.error)) line(`error: ${briefly(event.error.message)}`);
   }
   return { text, isMidLine: isOpen };
 }
 
 function failure({ error, output }: StreamEvent): string {
-  return brief(isObject(error) ? error.message : output);
+  return briefly(isObject(error) ? error.message : output);
 }
 
 /** The arguments that say what a call is about, the best first. */
 const telling = ["file_path", "command", "path", "dir_path", "pattern", "query", "url", "prompt", "name", "title"];
-
-/** A tool and its main argument, on one line. */
-function callText({ tool_name, parameters }: StreamEvent): string {
-  const name = brief(tool_name);
-  if (!isObject(parameters)) return name;
-  const key = telling.find((one) => typeof parameters[one] === "string") ?? Object.keys(parameters)[0];
-  const value = key === undefined ? undefined : parameters[key];
-  return typeof value === "string" && value.trim() !== "" ? `${name} ${shortened(brief(value))}` : name;
-}
-
-/** Agents name files by their absolute paths, of which only the end tells something. */
-function shortened(argument: string): string {
-  const parts = argument.split("/");
-  return argument.startsWith("/") && !argument.includes(" ") && parts.length > 4
-    ? `…/${parts.slice(-3).join("/")}`
-    : argument;
-}
-
-function lastLine(text: string): string {
-  return brief(text.trimEnd().split("\n").at(-1) ?? "");
-}
-
-function brief(text: unknown): string {
-  if (typeof text !== "string") return "";
-  // Cut first: stripping megabytes for one line would take longer than a tick.
-  return stripControls(text.slice(0, MAX_LINE)).replace(/\s+/g, " ").trim();
-}

@@ -1,13 +1,12 @@
 // Qwen Code as a runtime: command line, variables of its vendor, and the meaning of its events.
 
 import type { Tier } from "../../agents/tiers.ts";
-import { isObject } from "../../shape.ts";
 import { escapedAtSigns } from "../at-signs.ts";
+import { messageParts, saidByModel, saidByTool } from "../claude/messages.ts";
 import {
   countOf,
   type EventTable,
   member,
-  type Said,
   streamJudge,
   streamProgress,
   streamShown,
@@ -28,8 +27,8 @@ const denied: Readonly<Record<Tier, readonly string[]>> = {
 
 const events: EventTable = {
   system: () => [],
-  assistant: (event) => partsOf(event).flatMap(saidByModel),
-  user: (event) => partsOf(event).flatMap(saidByTool),
+  assistant: (event) => messageParts(event).flatMap(saidByModel),
+  user: (event) => messageParts(event).flatMap(saidByTool),
   result: (event) => {
     const text = wordsOf(event.result);
     const error = wordsOf(member(event, "error", "message")) || (failedCall.exec(text)?.[1] ?? "");
@@ -44,20 +43,6 @@ const events: EventTable = {
 
 /** A call of the model that failed ends as a success with this answer. */
 const failedCall = /^\[API Error: ([\s\S]*)\]$/;
-
-function partsOf(event: Record<string, unknown>): Record<string, unknown>[] {
-  const content = member(event, "message", "content");
-  return Array.isArray(content) ? content.filter(isObject) : [];
-}
-
-function saidByModel(part: Record<string, unknown>): Said[] {
-  if (part.type === "text") return [{ kind: "text", text: wordsOf(part.text) }];
-  return part.type === "tool_use" ? [{ kind: "call", tool: wordsOf(part.name), input: part.input }] : [];
-}
-
-function saidByTool({ type, is_error, content }: Record<string, unknown>): Said[] {
-  return type === "tool_result" && is_error === true ? [{ kind: "failed", message: wordsOf(content) }] : [];
-}
 
 /** Input includes cached tokens, output includes thoughts. */
 function usageIn(event: Record<string, unknown>) {
