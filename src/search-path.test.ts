@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findProgram, safePath, searchPath } from "./search-path.ts";
+import { findProgram, rememberedProgram, safePath, searchPath } from "./search-path.ts";
 
 let base: string;
 const before = process.cwd();
@@ -43,5 +43,41 @@ describe("PATH", () => {
     mkdirSync(join(base, "other", "gemini"), { recursive: true });
     const path = [join(base, "other"), join(base, "nowhere"), join(base, "bin"), base].join(delimiter);
     expect(findProgram("gemini", path)).toBe(join(base, "bin", "gemini"));
+  });
+
+  describe("of a remembered program", () => {
+    const install = (folder: string) => {
+      mkdirSync(join(base, folder), { recursive: true });
+      writeFileSync(join(base, folder, "tool"), "#!/bin/sh\n");
+      chmodSync(join(base, folder, "tool"), 0o755);
+      return join(base, folder, "tool");
+    };
+    const both = () => [join(base, "first"), join(base, "second")].join(delimiter);
+
+    test("is not searched again while the program is there", () => {
+      const second = install("second");
+      expect(rememberedProgram("tool", both())).toBe(second);
+      install("first");
+      expect(rememberedProgram("tool", both())).toBe(second);
+    });
+
+    test.each([
+      ["gone", (program: string) => rmSync(program)],
+      ["no longer executable", (program: string) => chmodSync(program, 0o644)],
+    ])("is searched again when the program is %s", (_, spoil) => {
+      const second = install("second");
+      expect(rememberedProgram("tool", both())).toBe(second);
+      spoil(second);
+      expect(rememberedProgram("tool", both())).toBeUndefined();
+      const first = install("first");
+      expect(rememberedProgram("tool", both())).toBe(first);
+    });
+
+    test("is searched again when PATH changes", () => {
+      const [first, second] = [install("first"), install("second")];
+      expect(rememberedProgram("tool", both())).toBe(first);
+      expect(rememberedProgram("tool", join(base, "second"))).toBe(second);
+      expect(rememberedProgram("tool", undefined)).toBeUndefined();
+    });
   });
 });

@@ -31,6 +31,20 @@ export function findProgram(name: string, path: string | undefined): string | un
   return directories.flatMap((directory) => names.map((file) => join(directory, file))).find(isExecutable);
 }
 
+const remembered = new Map<string, { path: string | undefined; program: string }>();
+
+/**
+ * The same, remembered for the process: the directories of PATH are searched again only when PATH changes or the program is gone. For a
+ * program that is started again and again.
+ */
+export function rememberedProgram(name: string, path: string | undefined): string | undefined {
+  const known = remembered.get(name);
+  if (known !== undefined && known.path === path && isExecutable(known.program)) return known.program;
+  const program = findProgram(name, path);
+  if (program !== undefined) remembered.set(name, { path, program });
+  return program;
+}
+
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

@@ -33,6 +33,20 @@ describe("runGit", () => {
     expect([...stdout]).toEqual([0x61, 0, 0xff, 1, 2]);
   });
 
+  test("does not search PATH again while git is where it was", async () => {
+    standIn("echo far", join(base, "far"));
+    const far = process.env.PATH;
+    process.env.PATH = [join(base, "near"), far].join(delimiter);
+    const both = process.env.PATH;
+    const said = async () => (await runGit({ args: ["x"], cwd: base })).stdout.toString();
+    expect(await said()).toBe("far\n");
+    standIn("echo near", join(base, "near"));
+    process.env.PATH = both;
+    expect(await said()).toBe("far\n");
+    rmSync(join(base, "far", "git"));
+    expect(await said()).toBe("near\n");
+  });
+
   test("passes none of the user's GIT_ variables, and sets the C locale", async () => {
     process.env.GIT_DIR = "/elsewhere";
     process.env.GIT_EXTERNAL_DIFF = "touch PWNED";

@@ -7,7 +7,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { errno, MaestroError, reasonOf } from "../errors.ts";
-import { findProgram, searchPath } from "../search-path.ts";
+import { rememberedProgram, searchPath } from "../search-path.ts";
 import { stripControls } from "../text.ts";
 import { gitStarted, stopCause } from "./running.ts";
 
@@ -69,7 +69,7 @@ const MAX_COMPLAINT_BYTES = 64 * 1024;
 
 export async function runGit(call: GitCall): Promise<GitAnswer> {
   const path = searchPath(process.env.PATH);
-  const program = findProgram("git", path);
+  const program = gitProgram();
   if (program === undefined) throw new MaestroError("environment", "git is not installed, or not on the PATH");
   const ended = stopCause() === undefined ? await waitFor(program, path, call) : neverRan;
   const warnings = ended.stderr.split("\n").filter((line) => line !== "");
@@ -192,7 +192,7 @@ function environment(path: string, { env, config = "none" }: GitCall): NodeJS.Pr
 
 /** The path of git, or undefined if it is not installed. */
 export function gitProgram(): string | undefined {
-  return findProgram("git", process.env.PATH);
+  return rememberedProgram("git", process.env.PATH);
 }
 
 function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
