@@ -10,7 +10,7 @@ import {
   type Session,
   type SessionPhase,
 } from "../session/session.ts";
-import { durationText } from "./text/duration.ts";
+import { exactDuration } from "./text/duration.ts";
 
 export type WorkedAttempt = Attempt & { changes: Changes };
 
@@ -131,7 +131,7 @@ export function passed({ exit_code }: Command): boolean {
 
 /** "exit code 1, 3 s" */
 export function endOf({ exit_code, duration_ms, not_worse }: Command): string {
-  return `${not_worse ? "not worse than before, " : ""}${exit_code === null ? "no exit code" : `exit code ${exit_code}`}, ${durationText(duration_ms)}`;
+  return `${not_worse ? "not worse than before, " : ""}${exit_code === null ? "no exit code" : `exit code ${exit_code}`}, ${exactDuration(duration_ms)}`;
 }
 
 /** The last lines of a command's output. It searches from the end, because every redraw calls this for every phase. */

@@ -1,13 +1,14 @@
 // When each phase ran, as bars on one time axis. Retries start with their number; waits for quota are marked.
 
 import { cell, cellRight, widest } from "../text/cell.ts";
-import { clockTime, durationText } from "../text/duration.ts";
+import { clockTime, exactDuration } from "../text/duration.ts";
 import type { Paint } from "../text/paint.ts";
 import type { Report, ReportedPhase } from "./report-json.ts";
 
 const MAX_ROWS = 40;
 const MAX_NAME = 28;
 const MIN_BAR = 10;
+const SECOND = 1000;
 
 type Outcome = ReportedPhase["attempts"][number]["outcome"] | "waiting" | "unaccepted";
 
@@ -53,9 +54,8 @@ export function ganttLines({ started, ended, wall_ms: wall, phases }: Report, pa
     return `  ${cellRight(phase.id, ids)}  ${cell(phase.name, names)}  ${drawn(bars, axis.columns, paint)}`.trimEnd();
   });
   const left = ran.length - shown.length;
-  const scale = `${clockTime(new Date(started))} to ${clockTime(new Date(ended))}, one column is ${precise(wall / axis.columns)}`;
   return [
-    `Timeline: ${scale}`,
+    `Timeline: ${scaleText({ started, ended, wall }, axis.columns)}`,
     ...rows,
     ...(left > 0 ? [`  ... and ${left} shorter phases`] : []),
     `  ${paint.dim(legend(used, shown))}`,
@@ -115,6 +115,17 @@ function legend(used: ReadonlySet<Outcome>, shown: readonly ReportedPhase[]): st
   return [...new Set(entries), ...(isRetried ? ["2 second attempt"] : [])].join("   ");
 }
 
+/** Below a second the clock times are equal, and a column is shorter than anything that can be told apart. */
+function scaleText(
+  { started, ended, wall }: { started: string; ended: string; wall: number },
+  columns: number,
+): string {
+  const from = clockTime(new Date(started));
+  if (wall < SECOND) return `${exactDuration(wall)} from ${from}`;
+  return `${from} to ${clockTime(new Date(ended))}, one column is ${precise(wall / columns)}`;
+}
+
 function precise(milliseconds: number): string {
-  return milliseconds < 10_000 ? `${Number((milliseconds / 1000).toPrecision(2))} s` : durationText(milliseconds);
+  if (milliseconds < SECOND || milliseconds >= 10 * SECOND) return exactDuration(milliseconds);
+  return `${Number((milliseconds / SECOND).toPrecision(2))} s`;
 }

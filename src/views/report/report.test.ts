@@ -62,6 +62,22 @@ describe("the final summary", () => {
     ]);
   });
 
+  test("shows what took less than a second in milliseconds, and no length of a column", () => {
+    const text = shown(sessionOf([phase("1")], runs(0, 0.065, "1")));
+    expect(text).toContain("\nWall time 65 ms, 65 ms total phase time (1.0 at a time on average)\n");
+    expect(text).toMatch(/^Timeline: 65 ms from \d\d:\d\d:\d\d$/m);
+    expect(text).toMatch(/^ {2}✓ {2}1 {2}.* 65 ms /m);
+    expect(text).not.toMatch(/one column/);
+  });
+
+  test.each([
+    [1.2, /^Timeline: \d\d:\d\d:\d\d to \d\d:\d\d:\d\d, one column is \d\d ms$/m],
+    [180, /one column is 2\.\d s$/m],
+    [1800, /one column is 2\d s$/m],
+  ])("says how long a column of the timeline is: a run of %d s", (seconds, expected) => {
+    expect(shown(sessionOf([phase("1")], runs(0, seconds, "1")))).toMatch(expected);
+  });
+
   test("has a row for each phase: status, attempts, time, tokens", () => {
     expect(shown(sessionOf(plan, done))).toContain(
       [

@@ -5,7 +5,7 @@ import { decisionLines } from "../decision/open-decisions.ts";
 import { dollars, grouped, plural } from "../text/amount.ts";
 import { ledgerText } from "../text/budget.ts";
 import { cell, cellRight, cut, oneLine, shareOut, widest } from "../text/cell.ts";
-import { durationText, stopwatch } from "../text/duration.ts";
+import { exactDuration, stopwatch } from "../text/duration.ts";
 import type { Paint } from "../text/paint.ts";
 import { symbols } from "../text/symbols.ts";
 import { ganttLines } from "./gantt.ts";
@@ -80,7 +80,7 @@ function timeLine({ wall_ms: wall, work_ms: work, phases }: Report): string[] {
       : [`${plural(cut, "attempt")} ${cut === 1 ? "has" : "have"} no recorded end (the engine stopped first)`];
   if (wall === 0) return cut > 0 ? unseen : ["Duration unknown"];
   const side = `${(work / wall).toFixed(1)} at a time on average`;
-  return [`Wall time ${durationText(wall)}, ${durationText(work)} total phase time (${side})`, ...unseen];
+  return [`Wall time ${exactDuration(wall)}, ${exactDuration(work)} total phase time (${side})`, ...unseen];
 }
 
 function phaseTable({ phases, status: sessionStatus }: Report, paint: Paint, width: number): string[] {
@@ -125,7 +125,8 @@ function phaseTable({ phases, status: sessionStatus }: Report, paint: Paint, wid
 }
 
 function timeOf({ worked_ms: worked }: ReportedPhase): string {
-  return worked === null ? "" : stopwatch(worked);
+  if (worked === null) return "";
+  return worked > 0 && worked < 1000 ? exactDuration(worked) : stopwatch(worked);
 }
 
 function tokensOf({ tokens, attempts }: ReportedPhase): string {

@@ -11,6 +11,12 @@ export function durationText(milliseconds: number): string {
   return `${Math.floor(seconds / 86_400)} days`;
 }
 
+/** The same with milliseconds below a second: "65 ms". For what is over, and does not count down. */
+export function exactDuration(milliseconds: number): string {
+  if (milliseconds >= SECOND || milliseconds <= 0) return durationText(milliseconds);
+  return `${Math.max(1, Math.floor(milliseconds))} ms`;
+}
+
 /** For estimates: no seconds next to minutes. */
 export function roughly(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / SECOND));
