@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { commandLine } from "../support/command-line.ts";
 import { withServer } from "../support/mcp.ts";
 import { createSession, type Project, planPath, planText, withProject } from "../support/project.ts";
 
@@ -633,6 +634,32 @@ describe("maestro_validate_plan", () => {
         },
         { MAESTRO_DEFAULT_MODEL: "gemini-2.5-pro" },
       ),
+    ));
+});
+
+describe("maestro_validate_plan, of what surrounds the plan,", () => {
+  test("refuses a runtime that does not exist as maestro validate does, before it runs or writes anything", () =>
+    inProject((project) =>
+      withServer(project, async (client) => {
+        const text = planText([{ id: 1, runtime: "claud", validation: ["touch ran"] }]);
+        project.write("plan.md", text);
+        for (const more of [{}, { baseline: ["touch ran"] }, { write: true }]) {
+          const refusal = await client.refused("maestro_validate_plan", { plan_path: "plan.md", ...more });
+          expect(refusal).toMatchObject({
+            error: "usage",
+            message: 'Unknown runtime "claud" (phase 1 of the plan)',
+            hint: expect.stringContaining("The runtimes are gemini, claude, codex"),
+          });
+        }
+        expect(project.read("plan.md")).toBe(text);
+        expect((await commandLine(project, ["validate", "plan.md"])).stderr).toContain(
+          'Unknown runtime "claud" (phase 1 of the plan)',
+        );
+        for (const runtime of ["claude", "acp:some-agent"]) {
+          project.write("plan.md", planText([{ id: 1, runtime }]));
+          expect(await client.ok("maestro_validate_plan", { plan_path: "plan.md" })).toMatchObject({ valid: true });
+        }
+      }),
     ));
 });
 

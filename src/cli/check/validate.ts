@@ -2,6 +2,7 @@
 
 import { planCost } from "../../engine/plan-cost.ts";
 import { Stopping } from "../../engine/process/stopping.ts";
+import { requireKnownRuntimes } from "../../engine/runtimes/repertoire.ts";
 import { MaestroError } from "../../errors.ts";
 import { NEEDS_A_PERSON, signalCodes } from "../../exit-codes.ts";
 import { type BaselineCommand, commandsOf } from "../../plan/baseline.ts";
@@ -20,7 +21,6 @@ import { refuseInsideAttempt } from "../inside-attempt.ts";
 import { type Io, printJson } from "../io.ts";
 import { pricesOf } from "../prices.ts";
 import { duration, engineSettings } from "../run/engine-options.ts";
-import { requireKnownRuntimes } from "../runtimes/cast.ts";
 import { mayRunCommands } from "./commands-consent.ts";
 
 export interface ValidateFlags {

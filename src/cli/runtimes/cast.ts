@@ -6,6 +6,7 @@ import { notAnAgent } from "../../agents/resolve.ts";
 import { type Agent, agentFileNames, type Roster } from "../../agents/roster.ts";
 import { Cast, type CastRules, type Player } from "../../engine/cast.ts";
 import type { Described } from "../../engine/runtimes/described.ts";
+import { repertoireOf, runtimeOfPhase } from "../../engine/runtimes/repertoire.ts";
 import { MaestroError } from "../../errors.ts";
 import { vendorEnvironment } from "../../runtimes/environment.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
@@ -16,7 +17,6 @@ import type { ResolvedSettings } from "../../settings.ts";
 import { rosterOf } from "../context.ts";
 import type { Io } from "../io.ts";
 import { environmentOfAgents } from "../run/agent-environment.ts";
-import { repertoireOf } from "./repertoire.ts";
 
 interface Stage {
   passEnv: readonly string[];
@@ -106,16 +106,6 @@ export function chosenRuntimes(
   return { selection, allowsUnheld, used, fromProject, players };
 }
 
-/** Throws for a phase with a runtime that does not exist here; a plan's own text says nothing about it. */
-export function requireKnownRuntimes(io: Io, phases: readonly Played[]): void {
-  const known = repertoireOf(io);
-  for (const { id, runtime } of phases) {
-    if (runtime !== undefined) runtimeNamed(runtime, whereInPlan(id), known);
-  }
-}
-
-const whereInPlan = (id: string) => `phase ${id} of the plan`;
-
 /** A misspelt agent would get the default runtime, and its user would not know. */
 function warnOfStrangers(io: Io, { agents }: Selection, roster: Roster): void {
   const names = agentFileNames(roster);
@@ -157,7 +147,7 @@ function runtimesOf(
     const runtime =
       named === undefined
         ? runtimeNamed(selection.byAgent(agent), "--runtime", known)
-        : runtimeNamed(named, whereInPlan(id), known);
+        : runtimeOfPhase(id, named, known);
     used.add(runtime);
     const tier = agents.get(agent)?.tier;
     if (tier === undefined || allowsUnheld || runtime.capabilities.tiers.includes(tier)) continue;

@@ -5,6 +5,7 @@ import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { tierTools } from "../../agents/tiers.ts";
+import { repertoireOf } from "../../engine/runtimes/repertoire.ts";
 import { errno } from "../../errors.ts";
 import { parseJson } from "../../handoff/output/json.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
@@ -15,7 +16,6 @@ import { isObject } from "../../shape.ts";
 import { oneLine } from "../../views/text/cell.ts";
 import { type Io, printJson } from "../io.ts";
 import { failureOfCheck } from "./check-runtimes.ts";
-import { repertoireOf } from "./repertoire.ts";
 
 interface ShowFlags {
   check?: boolean;

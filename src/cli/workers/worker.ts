@@ -2,6 +2,7 @@
 
 import { hostname } from "node:os";
 import { randomHex } from "../../disk/durable.ts";
+import { repertoireOf } from "../../engine/runtimes/repertoire.ts";
 import { MaestroError } from "../../errors.ts";
 import { labelForm, workerNameForm } from "../../ids.ts";
 import { agentEnvironment, withheldIn } from "../../runtimes/environment.ts";
@@ -18,7 +19,6 @@ import { duration } from "../run/engine-options.ts";
 import { extraArguments, supervise } from "../run/run-session.ts";
 import { sandboxOf } from "../run/sandbox.ts";
 import { playerOf } from "../runtimes/cast.ts";
-import { repertoireOf } from "../runtimes/repertoire.ts";
 import { exchangeOf, leaseTimes, type QueueFlags, queueOf, workerKeyOf } from "./queue-options.ts";
 
 declare const MAESTRO_VERSION: string;

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { loadRoster } from "../../agents/roster.ts";
 import { planCost } from "../../engine/plan-cost.ts";
 import { Stopping } from "../../engine/process/stopping.ts";
+import { requireKnownRuntimes } from "../../engine/runtimes/repertoire.ts";
 import { MaestroError } from "../../errors.ts";
 import { type BaselineCommand, baselineList, commandsOf, isRed, resultText } from "../../plan/baseline.ts";
 import { MAX_TEXT_CHARS, type PlanPhase } from "../../plan/plan.ts";
@@ -60,6 +61,7 @@ async function check(context: Context, input: Input): Promise<Answer> {
   const { bytes, path } = readPlan(context.location, input.plan_path);
   const first = planReport(context, bytes);
   const phases = (first.plan ?? first.mergeable)?.phases;
+  requireKnownRuntimes(context, phases ?? []);
   const wanted = phases !== undefined && (input.baseline !== undefined || input.write === true);
   if (!wanted) return { body: bodyOf(context, first, input.full === true), full: input.full };
   const baseline = input.baseline === undefined ? undefined : await take(context, path, phases, input.baseline);
