@@ -120,8 +120,9 @@ function reportOf(
   baseline?: readonly BaselineCommand[],
 ): ValidationReport {
   const location = locateState(io.cwd, settings.values.MAESTRO_STATE_DIR);
-  const disabledAgents = settings.values.MAESTRO_DISABLED_AGENTS;
-  return checkPlan(bytes, { location, roster: rosterOf(io), disabledAgents, redact: redactorOf(io), baseline });
+  const { MAESTRO_DISABLED_AGENTS: disabledAgents, MAESTRO_BUDGET: budget } = settings.values;
+  const surroundings = { location, roster: rosterOf(io), disabledAgents, redact: redactorOf(io), budget };
+  return checkPlan(bytes, { ...surroundings, baseline });
 }
 
 export interface CheckedPlan extends ApprovedPlan {

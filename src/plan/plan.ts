@@ -93,6 +93,7 @@ export type WarningIssueCode =
   | "no_files_declared"
   | "secret_in_plan"
   | "baseline_red"
+  | "budget_over_session"
   | "hidden_characters";
 
 /** `phase` is the id, or "#3" for the third phase when it has no valid id. */

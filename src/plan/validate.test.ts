@@ -204,6 +204,26 @@ test("a phase that needs another phase as if it were a label is warned about, an
 });
 
 test.each([
+  ["less than the session's", { budget: "4usd" }, { usd: 5 }, []],
+  ["as much as the session's", { budget: "5usd, 2Mtok" }, { usd: 5, tok: 2_000_000 }, []],
+  ["more than the session's", { budget: "8usd" }, { usd: 5 }, ["budget_over_session 1"]],
+  ["more in one of two units", { budget: "1usd, 3Mtok" }, { usd: 5, tok: 2_000_000 }, ["budget_over_session 1"]],
+  ["a unit that the session does not limit", { budget: "8usd" }, { tok: 10 }, []],
+  ["none of its own", {}, { usd: 5 }, []],
+  ["no session's budget to exceed", { budget: "8usd" }, undefined, []],
+])("a phase whose budget is %s", (_name, fields, budget, expected) => {
+  const report = check([phase(1, fields)], {}, { budget });
+  expect([codes(report), report.valid]).toEqual([expected, true]);
+});
+
+test("a budget over the session's is told with both amounts, in the units in which it is over", () => {
+  const report = check([phase(1, { budget: "8usd, 1Mtok" })], {}, { budget: { usd: 5, tok: 2_000_000 } });
+  expect(report.warnings[0]?.message).toBe(
+    "Phase 1: its budget of 8usd is more than the session's budget of 5usd, so its attempts get less or cannot start; lower it, or raise the session's budget (--budget, MAESTRO_BUDGET)",
+  );
+});
+
+test.each([
   [0, []],
   ["a", []],
   ["A.b_c-1", []],

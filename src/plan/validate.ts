@@ -1,7 +1,9 @@
 // The validator: takes a plan file, returns everything that is wrong with it and the graph of its phases. Never throws.
+import type { Amounts } from "../amounts.ts";
 import type { PhaseId } from "../ids.ts";
 import { type BaselineCommand, checkBaseline } from "./baseline.ts";
 import { type AgentContext, checkAgents } from "./check/agents.ts";
+import { checkBudgets } from "./check/budgets.ts";
 import { checkCycles, checkDependencies } from "./check/dependencies.ts";
 import { checkOverlaps, checkPaths } from "./check/files.ts";
 import { checkRequirements, readRequirements } from "./check/requirements.ts";
@@ -20,6 +22,8 @@ export interface PlanContext extends AgentContext, TextContext {
   design?: ((path: string) => string | undefined) | undefined;
   /** What the validation commands do on the untouched project, as far as it is known. */
   baseline?: readonly BaselineCommand[] | undefined;
+  /** The budget that the session would have. */
+  budget?: Amounts | undefined;
 }
 
 export interface DependencyGraph {
@@ -57,6 +61,7 @@ export function validatePlan(source: string | Uint8Array, context: PlanContext):
   checkOverlaps(distinct, graph, findings);
   const requirements = requirementsOf(draft, phases, context, findings);
   checkBaseline(phases, context.baseline ?? [], findings);
+  checkBudgets(phases, context.budget ?? {}, findings);
   const valid = findings.errors.length === 0;
   const isOrdered = phases.length > 0 && phases.length === drafts.length && graph.order.length === phases.length;
   return {

@@ -99,6 +99,21 @@ describe("a session with a budget", () => {
       expect((await maestro(project, ["status"])).stdout).toContain("No active session");
     }));
 
+  test.concurrent("is compared with the budget of each phase before it starts", () =>
+    withProcesses(async (project) => {
+      const agent = prepare(project, [scripted(1, {}, { budget: "2Mtok" })]);
+      const told = "Phase 1: its budget of 2Mtok is more than the session's budget of 1Mtok";
+      const run = await maestro(project, ["run", planPath, "--dry-run", "--budget", "1Mtok"], agent.env());
+      expect(run.stderr).toContain(`WARNING: ${told}`);
+      const other = await maestro(project, ["run", planPath, "--dry-run", "--budget", "3Mtok"], agent.env());
+      expect(other.stderr).not.toContain("its budget of");
+      const checked = await maestro(project, ["validate", planPath], agent.env({ MAESTRO_BUDGET: "1Mtok" }));
+      expect([checked.code, checked.stdout]).toEqual([
+        0,
+        expect.stringContaining(`warning budget_over_session: ${told}`),
+      ]);
+    }));
+
   test.concurrent("is compared with the plan's estimate before it starts", () =>
     withProcesses(async (project) => {
       const estimate = { input_tokens: 100_000, output_tokens: 20_000, minutes: 1 };

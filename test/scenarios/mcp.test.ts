@@ -661,6 +661,21 @@ describe("maestro_validate_plan, of what surrounds the plan,", () => {
         }
       }),
     ));
+
+  test("warns of a phase with a larger budget than the session's", () =>
+    inProject((project) =>
+      withServer(
+        project,
+        async (client) => {
+          project.write("plan.md", planText([{ id: 1, files_created: ["a.ts"], budget: "8usd" }]));
+          expect(await client.ok("maestro_validate_plan", { plan_path: "plan.md" })).toMatchObject({
+            valid: true,
+            warnings: [{ code: "budget_over_session", phase: "1" }],
+          });
+        },
+        { MAESTRO_BUDGET: "5usd" },
+      ),
+    ));
 });
 
 describe("maestro_context_chain", () => {

@@ -9,6 +9,7 @@ import { MaestroError } from "../../errors.ts";
 import { NEEDS_A_PERSON } from "../../exit-codes.ts";
 import { listKept } from "../../git/refs.ts";
 import { baselineWarnings, commandsOf } from "../../plan/baseline.ts";
+import { budgetWarnings } from "../../plan/check/budgets.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { decideNote, requireSession } from "../../session/decide/operation.ts";
 import type { ExecutionMode, ReviewMode } from "../../session/events.ts";
@@ -61,6 +62,7 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   const chosen = chosenRuntimes(io, settings, approved.plan.phases, flags);
   const budget = chosenBudget(settings, flags);
   refuseUnkept(io, settings, { chosen, flags }, budget ?? {}, approved.plan.phases);
+  for (const { message } of budgetWarnings(approved.plan.phases, budget ?? {})) io.err(`WARNING: ${message}\n`);
   if (flags.dryRun) {
     const isolation = describeIsolation(engine, presetMode(settings, flags) ?? "parallel", flags.review);
     return dryRun(io, settings, approved, {

@@ -108,7 +108,8 @@ export function planReport(
   baseline?: readonly BaselineCommand[],
 ): ValidationReport {
   const roster = loadRoster(agentsFolder(env));
-  return checkPlan(bytes, { location, roster, disabledAgents: settings.MAESTRO_DISABLED_AGENTS, redact, baseline });
+  const { MAESTRO_DISABLED_AGENTS: disabledAgents, MAESTRO_BUDGET: budget } = settings;
+  return checkPlan(bytes, { location, roster, disabledAgents, redact, baseline, budget });
 }
 
 export function invalidPlan(report: ValidationReport): Refusal {

@@ -4,6 +4,7 @@ import { closeSync, constants, fstatSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { parseDisabled } from "../../agents/resolve.ts";
 import { agentFileNames, type Roster } from "../../agents/roster.ts";
+import { parseAmounts } from "../../amounts.ts";
 import { type Directory, ioError, pathFault, resolveInside, withDirectory, withParent } from "../../disk/contained.ts";
 import { readFrom, readRegular, replaceDurably } from "../../disk/durable.ts";
 import { errno, MaestroError } from "../../errors.ts";
@@ -26,6 +27,8 @@ export interface PlanSurroundings {
   redact: (text: string) => string;
   /** What the validation commands do on the untouched project. */
   baseline?: readonly BaselineCommand[] | undefined;
+  /** MAESTRO_BUDGET. */
+  budget: string;
 }
 
 export function checkPlan(bytes: Uint8Array, surroundings: PlanSurroundings): ValidationReport {
@@ -34,7 +37,9 @@ export function checkPlan(bytes: Uint8Array, surroundings: PlanSurroundings): Va
   const { agents, problems: broken } = roster;
   const design = (path: string) => designText(location, path);
   const { baseline } = surroundings;
-  return validatePlan(bytes, { agents, broken, disabled, stateDir: recordedPath(location), redact, design, baseline });
+  const budget = parseAmounts(surroundings.budget);
+  const stateDir = recordedPath(location);
+  return validatePlan(bytes, { agents, broken, disabled, stateDir, redact, design, baseline, budget });
 }
 
 /** Undefined when the design does not exist, is not a file of the project, or is too long to be one. */
