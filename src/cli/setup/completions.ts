@@ -15,13 +15,13 @@ interface Word {
 }
 
 export function bashCompletion(verbs: readonly Verb[]): string {
-  const cases = levels(verbs).map(
-    ({ path, verbs: below, options }) =>
-      `    "${path}") words="${[...below.map(verbName), ...options.map(({ word }) => word)].join(" ")}" ;;`,
-  );
+  const cases = levels(verbs).map(({ path, verbs: below, options }) => {
+    const flags = options.map(({ word }) => word).join(" ");
+    return `    "${path}") words="${below.map(verbName).join(" ")}" flags="${flags}" ;;`;
+  });
   return `# bash completion of maestro
 _maestro() {
-  local current=\${COMP_WORDS[COMP_CWORD]} path= words= word
+  local current=\${COMP_WORDS[COMP_CWORD]} path= words= flags= word
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case " ${commandPaths(verbs).join(" : ")} " in
       *" : \${path:+$path }$word : "*|" \${path:+$path }$word : "*) path=\${path:+$path }$word ;;
@@ -30,6 +30,7 @@ _maestro() {
   case $path in
 ${cases.join("\n")}
   esac
+  [[ $current == -* ]] && words=$flags
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _maestro maestro
@@ -38,12 +39,12 @@ complete -o default -F _maestro maestro
 
 export function zshCompletion(verbs: readonly Verb[]): string {
   const cases = levels(verbs).map(({ path, verbs: below, options }) => {
-    const words = [...below.map((verb) => ({ word: verbName(verb), meaning: verb.summary })), ...options];
-    return `    ${single(path)}) candidates=(${words.map(({ word, meaning }) => single(`${word}:${meaning}`)).join(" ")}) ;;`;
+    const names = below.map((verb) => ({ word: verbName(verb), meaning: verb.summary }));
+    return `    ${single(path)}) below=(${described(names)}) flags=(${described(options)}) ;;`;
   });
   return `#compdef maestro
 _maestro() {
-  local -a candidates known
+  local -a below flags known
   local at word
   known=(${commandPaths(verbs).map(single).join(" ")})
   for word in "\${(@)words[2,CURRENT-1]}"; do
@@ -52,27 +53,44 @@ _maestro() {
   case $at in
 ${cases.join("\n")}
   esac
-  _describe -t commands maestro candidates || _files
+  if [[ $PREFIX == -* ]]; then
+    _describe -o option flags
+  elif (( $#below )); then
+    _describe -t commands 'maestro command' below
+  else
+    _files
+  fi
 }
 _maestro "$@"
 `;
 }
 
+function described(words: readonly Word[]): string {
+  return words.map(({ word, meaning }) => single(`${word}:${meaning}`)).join(" ");
+}
+
 export function fishCompletion(verbs: readonly Verb[]): string {
-  const names = verbs.map(verbName).join(" ");
   const lines = levels(verbs).flatMap(({ path, verbs: below, options }) => {
-    const [verb, sub] = path.split(" ");
-    const seen =
-      sub === undefined ? `__fish_seen_subcommand_from ${verb}` : `string match -q -- '* ${path}*' (commandline -pc)`;
-    const condition = path === "" ? `not __fish_seen_subcommand_from ${names}` : seen;
+    const complete = `complete -c maestro -n "__maestro_at ${single(path)}"`;
     return [
-      ...below.map((one) => `complete -c maestro -n "${condition}" -a ${verbName(one)} -d ${single(one.summary)}`),
-      ...options.map(
-        ({ word, meaning }) => `complete -c maestro -n "${condition}" -l ${word.slice(2)} -d ${single(meaning)}`,
-      ),
+      // Where a command follows, no file does.
+      ...(below.length > 0 ? [`${complete} -f`] : []),
+      ...below.map((one) => `${complete} -a ${verbName(one)} -d ${single(one.summary)}`),
+      ...options.map(({ word, meaning }) => `${complete} -l ${word.slice(2)} -d ${single(meaning)}`),
     ];
   });
-  return `# fish completion of maestro\n${lines.join("\n")}\n`;
+  return `# fish completion of maestro
+function __maestro_at
+  set -l known ${commandPaths(verbs).map(single).join(" ")}
+  set -l at ''
+  for word in (commandline -opc)[2..-1]
+    set -l next (string trim -- "$at $word")
+    contains -- "$next" $known; and set at $next
+  end
+  test "$at" = "$argv[1]"
+end
+${lines.join("\n")}
+`;
 }
 
 function levels(verbs: readonly Verb[]): Level[] {
