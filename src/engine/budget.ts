@@ -20,6 +20,7 @@ import { geminiHome } from "../store/files/gemini-home.ts";
 import { LiveTokens } from "../store/output/live-tokens.ts";
 import { costOf, type Prices } from "../views/report/prices.ts";
 import type { Metered, OutputFollower } from "./attempt/output-follower.ts";
+import { OTHER_WORKER_KEY } from "./attempt/verdict.ts";
 import { modelOfRole } from "./cast.ts";
 import type { RunContext } from "./run-context.ts";
 import type { EngineEnd } from "./run-end.ts";
@@ -120,7 +121,7 @@ export function settled(
   const requests = metered?.req;
   const reported = outcome.usage === null ? null : chargeOf(outcome.usage, prices, requests);
   const isRejected = outcome.kind === "quota" && outcome.text === "";
-  const isUnbilled = outcome.reason === "not_started" || isRejected;
+  const isUnbilled = outcome.reason === "not_started" || outcome.reason === OTHER_WORKER_KEY || isRejected;
   return settle({ reserved, reported, metered, isUnbilled });
 }
 

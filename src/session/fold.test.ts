@@ -76,7 +76,17 @@ describe("an attempt that is offered to workers", () => {
     const { session: after, attempt: claimed } = attemptAfter(claim);
     expect(claimed).toMatchObject({ worker: "anvil", started: "2026-02-14T22:58:02.000Z" });
     expect([isQueued(claimed), begunAt(claimed)]).toEqual([false, "2026-02-14T22:58:03.000Z"]);
-    expect(attemptClaimed(after, { phase: "1", attempt: 1, worker: "other" })).toBeNull();
+    expect(attemptClaimed(after, { phase: "1", attempt: 1, worker: "anvil" })).toBeNull();
+  });
+
+  test("is another worker's when the first one gave it back, until it has ended", () => {
+    const first: SessionEvent = { type: "attempt.claimed", phase: "1", attempt: 1, worker: "anvil" };
+    const claim = attemptClaimed(attemptAfter(first).session, { phase: "1", attempt: 1, worker: "other" });
+    if (claim === null) throw new Error("the attempt can be claimed");
+    const { session, attempt } = attemptAfter(first, claim);
+    expect([attempt.worker, begunAt(attempt)]).toEqual(["other", "2026-02-14T22:58:04.000Z"]);
+    attempt.result = {} as never;
+    expect(attemptClaimed(session, { phase: "1", attempt: 1, worker: "third" })).toBeNull();
   });
 
   test("is not claimed when it was not offered, or is not known", () => {

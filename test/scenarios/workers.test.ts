@@ -8,7 +8,7 @@ import { commandLine } from "../support/command-line.ts";
 import { TEST_TIMEOUT_MS, until } from "../support/processes.ts";
 import { planPath } from "../support/project.ts";
 import { startSshd } from "../support/sshd.ts";
-import { played, type Steps } from "../support/stand-in.ts";
+import { played, type Steps, scripted } from "../support/stand-in.ts";
 import { KEY, RemoteProject, shortLease, within } from "../support/workers.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
@@ -121,11 +121,52 @@ describe.concurrent("a plan on workers", () => {
   });
 
   test("is refused by a worker with another key, and nothing of the order is run", async (context) => {
-    await within(context, one([["shell", "echo one > one.txt"]]), async (project) => {
-      await project.worker({ env: { MAESTRO_WORKER_KEY: "f".repeat(32) } });
-      const run = await project.engine([], { MAESTRO_MAX_RETRIES: "0" }).ended;
+    const phase = scripted(1, { "*": [["shell", "echo one > one.txt"]] }, { files_created: ["one.txt"] });
+    await within(context, [phase], async (project) => {
+      const wrong = await project.worker({ name: "wrong", env: { MAESTRO_WORKER_KEY: "f".repeat(32) } });
+      const run = await project.engine(["--budget", "9ktok"], { MAESTRO_MAX_RETRIES: "2" }).ended;
       expect([run.code, project.notes("start")]).toEqual([4, []]);
-      expect(project.errorsOf("1")).toContain("the order was not made with this worker's key");
+      // The user is asked at once: no retry is used, and nothing is charged.
+      expect(project.events("attempt.started")).toHaveLength(1);
+      expect(project.events("attempt.finished")).toMatchObject([{ reason: "other_worker_key", spent: { tok: 0 } }]);
+      expect(project.errorsOf("1")).toMatch(
+        /Worker wrong refuses the order, because its key is not this engine's.*maestro workers/s,
+      );
+      expect(run.stdout + run.stderr).toContain("retry 1");
+      expect(wrong.stderr()).toContain("refused, because the order was not made with this worker's key");
+
+      wrong.child.kill("SIGTERM");
+      await wrong.ended;
+      await project.worker({ name: "right" });
+      expect((await project.resumed().ended).code).toBe(0);
+      expect(outcomes(project)).toEqual(["failure", "success"]);
+    });
+  });
+
+  test("goes to another worker when one has another key, without a failure, a retry or a new attempt", async (context) => {
+    const phases = ["1", "2"].map((id) =>
+      played(
+        id,
+        [
+          ["signal", "go"],
+          ["shell", `echo x > ${id}.txt`],
+        ],
+        { files_created: [`${id}.txt`] },
+      ),
+    );
+    await within(context, phases, async (project) => {
+      await project.worker({ name: "right", words: ["--slots", "1"] });
+      const engine = project.engine([], { MAESTRO_MAX_RETRIES: "0" });
+      await until("the right worker is busy", () => project.notes("start").length === 1);
+      const wrong = await project.worker({ name: "wrong", env: { MAESTRO_WORKER_KEY: "f".repeat(32) } });
+      const refusals = () => wrong.stderr().split("refused, because").length - 1;
+      await until("the wrong worker has refused it twice", () => refusals() >= 2);
+      project.signal("go");
+      const run = await engine.ended;
+      expect([run.code, outcomes(project)]).toEqual([0, ["success", "success"]]);
+      expect(run.stderr.split("Worker wrong refuses orders")).toHaveLength(2);
+      expect(project.events("attempt.claimed").at(-1)).toMatchObject({ worker: "right" });
+      expect(project.events("phase.moved").filter(({ to }) => to === "failed")).toEqual([]);
     });
   });
 

@@ -5,7 +5,7 @@ import type { Outcome } from "../../runtimes/runtime.ts";
 import type { Shortfall } from "../../session/decide/judge-handoff.ts";
 import type { SessionEvent } from "../../session/events.ts";
 import { findPhase, type SessionPhase } from "../../session/session.ts";
-import { judgeAttempt, stepAfter } from "./verdict.ts";
+import { judgeAttempt, OTHER_WORKER_KEY, stepAfter } from "./verdict.ts";
 
 const context = `## Downstream Context
 - Key Interfaces Introduced: none
@@ -260,6 +260,7 @@ describe("the next step", () => {
     ["a file conflict", { errorType: "file_conflict" }, {}, "escalate"],
     ["no credentials", { errorType: "auth" }, {}, "escalate"],
     ["a missing program", { reason: "not_found" }, {}, "escalate"],
+    ["no worker with the engine's key, retries left", { reason: OTHER_WORKER_KEY }, {}, "escalate"],
     ["a quota, retries left", { kind: "quota", errorType: "quota" }, {}, "wait"],
     ["a quota, none left", { kind: "quota", errorType: "quota" }, { retries: 2 }, "wait"],
     ["an interruption", { kind: "interrupted" }, { retries: 2 }, "wait"],

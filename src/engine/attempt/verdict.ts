@@ -17,6 +17,9 @@ export function judgeAttempt(
   return outcome.kind === "success" ? judgeHandoff(handoff, hasDependents) : shortfallOf(outcome.kind, outcome);
 }
 
+/** The reason of an attempt that only workers with another key could take: it was not run, and another one would not be either. */
+export const OTHER_WORKER_KEY = "other_worker_key";
+
 type NextStep =
   /** Start another attempt at once; it counts as a retry. */
   | "retry"
@@ -29,7 +32,7 @@ export function stepAfter(session: Session, phase: SessionPhase, verdict: Shortf
   if (verdict.kind === "quota" || verdict.kind === "interrupted") return "wait";
   // Another attempt would overwrite another author's changes, or be rejected again for missing credentials or a missing program.
   if (verdict.errorType === "file_conflict" || verdict.errorType === "auth") return "escalate";
-  if (verdict.reason === "not_found") return "escalate";
+  if (verdict.reason === "not_found" || verdict.reason === OTHER_WORKER_KEY) return "escalate";
   // One retry with twice the time; a second timeout is for the user to judge (decision C40).
   const hasTimedOut = phase.attempts.some(({ result }) => result?.outcome === "timeout");
   if (verdict.kind === "timeout" && hasTimedOut) return "escalate";

@@ -3,7 +3,7 @@
 import type { PhaseId } from "../../ids.ts";
 import type { BaselineCommand } from "../../plan/baseline.ts";
 import type { EventOf, Evidence, SessionEvent } from "../events.ts";
-import { type Changes, findPhase, isQueued, type Session } from "../session.ts";
+import { type Changes, findPhase, type Session } from "../session.ts";
 import type { Warned } from "./attempt.ts";
 
 type Body<Type extends SessionEvent["type"]> = Omit<EventOf<Type>, "type">;
@@ -13,11 +13,11 @@ export function attemptPlaced(placed: Body<"attempt.placed">): SessionEvent {
   return { type: "attempt.placed", phase, attempt, worktree, base };
 }
 
-/** Null when the attempt has ended, or a worker has taken it before: the first claim counts. */
+/** Null when the attempt has ended, or is this worker's already. The last claim counts: a worker with another key gives an order back. */
 export function attemptClaimed(session: Session, claim: Body<"attempt.claimed">): SessionEvent | null {
   const { phase, attempt, worker } = claim;
   const claimed = findPhase(session, phase)?.attempts.findLast((one) => one.attempt === attempt);
-  if (claimed === undefined || !isQueued(claimed)) return null;
+  if (claimed?.remote !== true || claimed.result !== null || claimed.worker === worker) return null;
   return { type: "attempt.claimed", phase, attempt, worker };
 }
 

@@ -75,7 +75,7 @@ export class EngineQueue {
     const state = job.attemptsStarted > 0 ? await queue.getJobState(key) : before;
     if (state === "completed") return { kind: "completed" };
     if (state === "active") return { kind: "active", worker: job.processedBy ?? "" };
-    if (state === "failed") return { kind: "failed", reason: job.failedReason ?? "" };
+    if (state === "failed") return { kind: "failed", reason: job.failedReason ?? "", worker: job.processedBy ?? "" };
     if (state === "unknown") return { kind: "missing" };
     // BullMQ puts a job whose claim has ended back among the waiting ones.
     return { kind: job.attemptsStarted > 0 ? "lost" : "waiting" };

@@ -4,4 +4,4 @@
 export type JobState =
   | { kind: "waiting" | "lost" | "missing" | "completed" }
   | { kind: "active"; worker: string }
-  | { kind: "failed"; reason: string };
+  | { kind: "failed"; reason: string; worker: string };

@@ -104,7 +104,7 @@ describe("the queue", () => {
       expect(["lost", "failed"]).toContain(state.kind);
       expect(await other.claim()).toBeUndefined();
       expect([await claim.renew(), await claim.complete()]).toEqual([false, false]);
-      expect(await engine.state(name, key)).toEqual({ kind: "failed", reason: "lost" });
+      expect(await engine.state(name, key)).toMatchObject({ kind: "failed", reason: "lost" });
     });
   });
 

@@ -8,6 +8,7 @@ import { type Job, readJob } from "../protocol/job.ts";
 import type { LeaseTimes } from "../protocol/lease.ts";
 import { type Offer, readQueueName, serves } from "../protocol/queue-name.ts";
 import { CANCEL, cancelKey, engineKey, PREFIX, QUEUES, signChannel, WAKE } from "../protocol/redis-names.ts";
+import { refusedText } from "../protocol/refusal.ts";
 import { signText, type WorkerSign } from "../protocol/sign.ts";
 import { forMessages } from "./connection.ts";
 
@@ -98,7 +99,9 @@ export class WorkerQueue {
       const job = readJob(taken.data);
       const isAgain = taken.deferredFailure !== undefined || taken.stalledCounter > 0 || taken.attemptsStarted > 1;
       if (job !== undefined && !isAgain) return this.#claimed(name, job, taken, token);
-      await ended(() => taken.moveToFailed(new UnrecoverableError(isAgain ? "lost" : "refused: not an order"), token));
+      await ended(() =>
+        taken.moveToFailed(new UnrecoverableError(isAgain ? "lost" : refusedText("not an order")), token),
+      );
     }
   }
 
@@ -109,7 +112,7 @@ export class WorkerQueue {
       job,
       renew: async () => (await taken.extendLock(token, leaseMs)) === 1,
       complete: () => ended(() => taken.moveToCompleted("", token, false)),
-      refuse: (reason) => ended(() => taken.moveToFailed(new UnrecoverableError(`refused: ${reason}`), token, false)),
+      refuse: (reason) => ended(() => taken.moveToFailed(new UnrecoverableError(refusedText(reason)), token, false)),
     };
   }
 

@@ -6,16 +6,18 @@ import type { Watcher } from "../../engine/attempt/attempt.ts";
 import { type Finished, neverStarted } from "../../engine/attempt/finish.ts";
 import { shownActivity } from "../../engine/attempt/output-follower.ts";
 import type { Control } from "../../engine/attempt/place.ts";
+import { OTHER_WORKER_KEY } from "../../engine/attempt/verdict.ts";
 import type { Ground } from "../../engine/isolation.ts";
 import type { RunContext } from "../../engine/run-context.ts";
 import { reasonOf } from "../../errors.ts";
-import { type CommitId, workerNameForm } from "../../ids.ts";
+import type { CommitId } from "../../ids.ts";
 import { noProgress, type Outcome } from "../../runtimes/runtime.ts";
 import { attemptClaimed } from "../../session/decide/facts.ts";
 import { requireSession } from "../../session/decide/operation.ts";
 import { isUnusable } from "../exchange/transport.ts";
 import type { WorkerSign } from "../protocol/sign.ts";
 import type { JobState } from "../queue/job-state.ts";
+import { otherKeyMessage, shownName } from "./other-key.ts";
 import { isPassing, type Station } from "./station.ts";
 import { type Step, stepOf } from "./step.ts";
 import { type Awaited, fetchDelivery, finishDelivered, type TakenDelivery } from "./take.ts";
@@ -108,11 +110,25 @@ class Followed {
     const { offered } = this.#awaited;
     if (step.kind === "claimed") await this.#claimed(step.worker);
     if (step.kind === "add") await this.#orLater(() => this.#station.addJob(offered, this.#station.enter(offered.key)));
+    if (step.kind === "other_key") return this.#otherKey(step.worker);
     if (step.kind === "refused") return neverStarted(this.#awaited, { kind: "failure", message: step.message });
     if (step.kind !== "lost") return null;
     await this.#within(this.#station.options.queue.remove(offered.queue, offered.key), false);
     this.#station.spent(offered.key, false);
     return this.#lost(step.message);
+  }
+
+  /** The order goes back to the queue, from which the next turn finds it missing and adds it; without another worker the user is asked. */
+  async #otherKey(worker: string): Promise<Finished | null> {
+    const { queue, key } = this.#awaited.offered;
+    const asked = await this.#orLater(() => this.#station.refusedKey(queue, worker));
+    if (asked === undefined) return null;
+    await this.#within(this.#station.options.queue.remove(queue, key), false);
+    this.#wasClaimed = false;
+    if (asked === null) return null;
+    this.#station.spent(key, false);
+    const message = otherKeyMessage(asked, this.#awaited.phase);
+    return this.#withoutDelivery({ kind: "failure", reason: OTHER_WORKER_KEY, message });
   }
 
   #hear(sign: WorkerSign): void {
@@ -134,8 +150,8 @@ class Followed {
     this.#wasClaimed = true;
     this.#claimedAt = performance.now();
     const { phase, attempt } = this.#awaited;
-    const name = workerNameForm.test(worker) ? worker : "unnamed";
-    const event = attemptClaimed(requireSession(this.#context.store.session), { phase, attempt, worker: name });
+    const claim = { phase, attempt, worker: shownName(worker) };
+    const event = attemptClaimed(requireSession(this.#context.store.session), claim);
     if (event !== null) await this.#following.write([event]);
     crashPoint("claim-recorded");
   }

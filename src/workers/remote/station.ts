@@ -11,6 +11,7 @@ import { readQueueName, serves } from "../protocol/queue-name.ts";
 import type { WorkerSign } from "../protocol/sign.ts";
 import type { EngineQueue } from "../queue/engine-queue.ts";
 import type { OfferedOrder, Sender } from "./offer.ts";
+import { canStillRun, idsNamed, namesOf, otherKeyWarning } from "./other-key.ts";
 
 /** So many finished orders stay in the exchange: the next push is compared with them. */
 const KEPT_ORDERS = 4;
@@ -34,6 +35,8 @@ export class Station {
   readonly #spent: string[][] = [];
   readonly #open = new Set<AttemptKey>();
   readonly #told = new Set<string>();
+  /** The ids of workers with another key. */
+  readonly #refused = new Set<string>();
 
   constructor(options: StationOptions) {
     this.options = options;
@@ -97,6 +100,22 @@ export class Station {
   /** An attempt of the queue succeeded. */
   lift(name: string): Promise<void> {
     return this.options.queue.lift(name);
+  }
+
+  /**
+   * A worker has refused an order because its key is another one. Null when another worker may take it; otherwise the names of those that
+   * refuse.
+   */
+  async refusedKey(name: string, worker: string): Promise<string[] | null> {
+    const workers = await this.options.queue.workers();
+    for (const id of idsNamed(workers, worker)) this.#refused.add(id);
+    const keys = { workers, refused: this.#refused };
+    const named = readQueueName(name);
+    if (named === undefined || !canStillRun(keys, named)) return namesOf(keys, worker);
+    const warning = otherKeyWarning(worker);
+    if (!this.#told.has(warning)) this.options.warn(warning);
+    this.#told.add(warning);
+    return null;
   }
 
   async #tellUnserved(name: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { OTHER_KEY, refusedText } from "../protocol/refusal.ts";
 import { type RemoteStanding, stepOf } from "./step.ts";
 
 const standing = (over: Partial<RemoteStanding>): RemoteStanding => ({
@@ -23,7 +24,7 @@ describe("what follows for an attempt on a worker", () => {
     ],
     ["its worker is gone: look first", { state: { kind: "lost" }, wasClaimed: true }, { kind: "look" }],
     ["its worker is gone, and left nothing", { state: { kind: "lost" }, isDelivered: false, wasClaimed: true }, lost],
-    ["it failed in the queue", { state: { kind: "failed", reason: "lost" }, isDelivered: false }, lost],
+    ["it failed in the queue", { state: { kind: "failed", reason: "lost", worker: "a" }, isDelivered: false }, lost],
     ["the queue completed it: look", { state: { kind: "completed" } }, { kind: "look" }],
     [
       "the queue completed it, and nothing is there",
@@ -32,8 +33,18 @@ describe("what follows for an attempt on a worker", () => {
     ],
     [
       "a worker refused it",
-      { state: { kind: "failed", reason: "refused: no key" }, isDelivered: false },
-      { kind: "refused", message: "The worker refused the order: no key" },
+      { state: { kind: "failed", reason: refusedText("not an order"), worker: "a" }, isDelivered: false },
+      { kind: "refused", message: "The worker refused the order: not an order" },
+    ],
+    [
+      "a worker with another key refused it: look first",
+      { state: { kind: "failed", reason: refusedText(OTHER_KEY), worker: "a" } },
+      { kind: "look" },
+    ],
+    [
+      "a worker with another key refused it, and it is not done",
+      { state: { kind: "failed", reason: refusedText(OTHER_KEY), worker: "a" }, isDelivered: false, wasClaimed: true },
+      { kind: "other_key", worker: "a" },
     ],
     ["the queue forgot it before a worker took it: look", { state: { kind: "missing" } }, { kind: "look" }],
     ["and nothing is there: add it", { state: { kind: "missing" }, isDelivered: false }, { kind: "add" }],

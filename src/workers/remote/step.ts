@@ -1,5 +1,6 @@
 // Decides what follows for an attempt that a worker runs, from how it stands in the queue and in the exchange. Pure.
 
+import { OTHER_KEY, refusalIn } from "../protocol/refusal.ts";
 import type { JobState } from "../queue/job-state.ts";
 
 export interface RemoteStanding {
@@ -17,9 +18,9 @@ export type Step =
   | { kind: "wait" | "take" | "add" | "look" }
   | { kind: "claimed"; worker: string }
   | { kind: "lost"; message: string }
-  | { kind: "refused"; message: string };
-
-const REFUSED = "refused: ";
+  | { kind: "refused"; message: string }
+  /** A worker with another key had it: nothing was run, and another worker may take it. */
+  | { kind: "other_key"; worker: string };
 
 /** The exchange is looked at before an attempt counts as lost: its result may be there although the queue knows nothing of it. */
 export function stepOf({ state, isDelivered, wasClaimed, missingMs, leaseMs }: RemoteStanding): Step {
@@ -30,9 +31,9 @@ export function stepOf({ state, isDelivered, wasClaimed, missingMs, leaseMs }: R
   if (isDelivered === null) return { kind: "look" };
   // Its worker may still work, until its own clock stops it.
   if (state.kind === "missing" && missingMs < leaseMs) return { kind: "wait" };
-  if (state.kind === "failed" && state.reason.startsWith(REFUSED)) {
-    return { kind: "refused", message: `The worker refused the order: ${state.reason.slice(REFUSED.length)}` };
-  }
+  const refusal = state.kind === "failed" ? refusalIn(state.reason) : undefined;
+  if (state.kind === "failed" && refusal === OTHER_KEY) return { kind: "other_key", worker: state.worker };
+  if (refusal !== undefined) return { kind: "refused", message: `The worker refused the order: ${refusal}` };
   const why = { completed: "ended without a delivery", failed: "is gone", lost: "is gone", missing: "is gone" };
   return { kind: "lost", message: `The worker of the attempt ${why[state.kind]}` };
 }

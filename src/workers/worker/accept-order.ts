@@ -7,6 +7,7 @@ import { readDocument, readParcel } from "../exchange/parcel.ts";
 import { fetch } from "../exchange/transport.ts";
 import type { Job } from "../protocol/job.ts";
 import { type Order, readOrder } from "../protocol/order.ts";
+import { OTHER_KEY } from "../protocol/refusal.ts";
 import { isSealed } from "../protocol/seal.ts";
 import { keepOrder, knownOrders } from "./clone.ts";
 
@@ -39,7 +40,7 @@ export async function acceptOrder(
     const parcel = await readParcel(quarantine, commit);
     const { tree, parents, seal, project } = parcel;
     if (parents.length > 0 || !isSealed(secret, { kind: "order", key: job.key, tree, order: "" }, seal)) {
-      return { refusal: "the order was not made with this worker's key" };
+      return { refusal: OTHER_KEY };
     }
     const read = readOrder(await readDocument(quarantine, parcel, "order.json", MAX_ORDER_BYTES));
     if ("fault" in read) return { refusal: read.fault };

@@ -63,6 +63,7 @@ export function runOrder(shop: Workshop, claim: Claim, claimedAt: number): Runni
       const accepted = await patiently(shop, stopping, () => orderOf(shop, repository, claim));
       if (accepted === null) return;
       if ("refusal" in accepted) {
+        shop.equipment.warn(`${key}: refused, because ${accepted.refusal}`);
         // What is not proven to be an order gets no delivery.
         await claim.refuse(accepted.refusal);
         return;
