@@ -14,6 +14,7 @@ import type { ApprovedPlan } from "../store/operations.ts";
 import { projectStore } from "../store/project-store.ts";
 import type { SessionStore } from "../store/session-store.ts";
 import type { StoreOptions } from "../store/store-options.ts";
+import { shellWord } from "../text.ts";
 import { readInput } from "./input.ts";
 import type { Io } from "./io.ts";
 import { pasteable, programFor } from "./launcher.ts";
@@ -109,8 +110,13 @@ export async function validateFile(
   path: string,
   baseline?: readonly BaselineCommand[],
 ): Promise<{ report: ValidationReport; bytes: Uint8Array }> {
-  const bytes = await readInput(io, path, `the plan ${path}`, PLAN_READ_LIMIT);
+  const bytes = await readPlan(io, settings, path);
   return { report: reportOf(io, settings, bytes, baseline), bytes };
+}
+
+async function readPlan(io: Io, { values }: ResolvedSettings, path: string): Promise<Uint8Array> {
+  const hint = `Check the path. Maestro keeps plans in ${values.MAESTRO_STATE_DIR}/plans.`;
+  return readInput(io, path, `the plan ${path}`, { limit: PLAN_READ_LIMIT, hint });
 }
 
 function reportOf(
@@ -141,7 +147,7 @@ export async function approvePlan(
   path: string,
   { allowOverlap }: Approval = {},
 ): Promise<CheckedPlan> {
-  const bytes = await readInput(io, path, `the plan ${path}`, PLAN_READ_LIMIT);
+  const bytes = await readPlan(io, settings, path);
   return approveText(io, settings, path, bytes, { allowOverlap });
 }
 
@@ -159,7 +165,7 @@ export function approveText(
     const [first] = report.errors;
     const more = report.errors.length > 1 ? ` (and ${report.errors.length - 1} more)` : "";
     throw new MaestroError("invalid_plan", `The plan is not valid: ${first?.code}: ${first?.message}${more}`, {
-      hint: `Run "maestro validate ${path}" to see every problem.`,
+      hint: `Run "maestro validate ${shellWord(path)}" to see every problem.`,
     });
   }
   for (const { message } of report.errors) io.err(`WARNING: ${message}\n`);

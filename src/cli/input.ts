@@ -9,8 +9,16 @@ import type { Io } from "./io.ts";
 
 export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
 
-/** Reads at most `limit` bytes of a file; `-` is standard input. A pipe is read as a stream, so that a signal can still interrupt it. */
-export async function readInput(io: Io, path: string, what: string, limit = MAX_INPUT_BYTES): Promise<Uint8Array> {
+/**
+ * Reads at most `limit` bytes of a file; `-` is standard input. A pipe is read as a stream, so that a signal can still interrupt it. `hint`: what
+ * the user can do when the file cannot be read.
+ */
+export async function readInput(
+  io: Io,
+  path: string,
+  what: string,
+  { limit = MAX_INPUT_BYTES, hint }: { limit?: number; hint?: string } = {},
+): Promise<Uint8Array> {
   if (path === "-") return io.readStdin();
   if (path === "") throw new MaestroError("usage", `Cannot read ${what}: the path is empty`);
   const full = resolve(io.cwd, path);
@@ -27,7 +35,7 @@ export async function readInput(io: Io, path: string, what: string, limit = MAX_
     }
   } catch (error) {
     if (errno(error) === undefined) throw error;
-    throw new MaestroError("usage", `Cannot read ${what}: ${reasonOf(error)}`, { cause: error });
+    throw new MaestroError("usage", `Cannot read ${what}: ${reasonOf(error)}`, { cause: error, hint });
   }
 }
 

@@ -69,7 +69,11 @@ function usageError(used: Command, { code, message }: CommanderError): MaestroEr
   const names: string[] = [];
   for (let at: Command | null = used; at !== null; at = at.parent) names.unshift(at.name());
   const said = message.replace(/^error: /, "").replace("\n", " ");
-  return new MaestroError("usage", said, { hint: `Usage: ${names.join(" ")} ${used.usage()}` });
+  const hint =
+    code === "commander.unknownCommand"
+      ? `List the commands with "${names.join(" ")} --help".`
+      : `Usage: ${names.join(" ")} ${used.usage()}`;
+  return new MaestroError("usage", said, { hint });
 }
 
 /** Rewrites `help guard check` to `guard check --help`. For an unknown verb it drops --help, so that the error names the verb. */

@@ -3,6 +3,9 @@ import { commandLine } from "../support/command-line.ts";
 import { createSession, Project, root } from "../support/project.ts";
 import { TIMED } from "../support/timed.ts";
 
+/** A hint names the command that works when it is pasted: here `maestro` is not on the PATH. */
+const shown = (words: string) => `\`node "${root}dist/maestro.js" ${words}\``;
+
 let project: Project;
 beforeEach(() => {
   project = new Project();
@@ -36,7 +39,10 @@ describe("the command line", () => {
   );
 
   test.each([
-    [["valdate"], "ERROR: unknown command 'valdate' (Did you mean validate?)\n  Usage: maestro [options] [command]\n"],
+    [
+      ["valdate"],
+      `ERROR: unknown command 'valdate' (Did you mean validate?)\n  List the commands with ${shown("--help")}.\n`,
+    ],
     [["status", "--jsn"], "ERROR: unknown option '--jsn' (Did you mean --json?)\n  Usage: maestro status [options]\n"],
     [["validate"], "ERROR: missing required argument 'plan'\n  Usage: maestro validate [options] <plan>\n"],
     [
@@ -49,18 +55,21 @@ describe("the command line", () => {
     ],
     [
       ["session", "crate"],
-      "ERROR: unknown command 'crate' (Did you mean create?)\n  Usage: maestro session [options] [command]\n",
+      `ERROR: unknown command 'crate' (Did you mean create?)\n  List the commands with ${shown("session --help")}.\n`,
     ],
     [
       ["help", "stauts"],
-      "ERROR: unknown command 'stauts' (Did you mean status?)\n  Usage: maestro [options] [command]\n",
+      `ERROR: unknown command 'stauts' (Did you mean status?)\n  List the commands with ${shown("--help")}.\n`,
     ],
-    [["frob", "--help"], "ERROR: unknown command 'frob'\n  Usage: maestro [options] [command]\n"],
+    [["frob", "--help"], `ERROR: unknown command 'frob'\n  List the commands with ${shown("--help")}.\n`],
     [
       ["session", "help", "crate"],
-      "ERROR: unknown command 'crate' (Did you mean create?)\n  Usage: maestro session [options] [command]\n",
+      `ERROR: unknown command 'crate' (Did you mean create?)\n  List the commands with ${shown("session --help")}.\n`,
     ],
-    [["validate", "none.md"], "ERROR: Cannot read the plan none.md: no such file or directory (ENOENT)\n"],
+    [
+      ["validate", "none.md"],
+      "ERROR: Cannot read the plan none.md: no such file or directory (ENOENT)\n  Check the path. Maestro keeps plans in .gemini/plans.\n",
+    ],
     [["handoff", "check", "none.md"], "ERROR: Cannot read none.md: no such file or directory (ENOENT)\n"],
   ])("exits with 2 and says what was wrong and what to do for %j", async (args, stderr) => {
     expect(await commandLine(project, args)).toEqual({ code: 2, signal: null, stdout: "", stderr });

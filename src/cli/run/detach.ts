@@ -5,7 +5,7 @@ import { closeSync, writeSync } from "node:fs";
 import { startEngine } from "../../engine/process/start-detached.ts";
 import { errno } from "../../errors.ts";
 import { locateState } from "../../store/location.ts";
-import { settingsOf } from "../context.ts";
+import { programOf, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import type { EngineFlags } from "./engine-options.ts";
 
@@ -31,7 +31,10 @@ export async function detach(io: Io, command: readonly string[], flags: EngineFl
   if (flags.json) printJson(io, start);
   else {
     io.out(`Session ${start.session_id} is running in process ${start.pid}\n`);
-    io.out(`  maestro watch    follow it live\n  maestro status   show its progress\n  maestro stop     stop it\n`);
+    const program = programOf(io);
+    io.out(
+      `  ${program} watch    follow it live\n  ${program} status   show its progress\n  ${program} stop     stop it\n`,
+    );
   }
   return 0;
 }

@@ -37,7 +37,7 @@ export async function sessionRevise(io: Io, given: string | undefined, options: 
 
 async function patchedOwn(io: Io, settings: ResolvedSettings, source: string): Promise<CheckedPlan> {
   const { patchedPlan, readPatch } = await import("../../plan/patch.ts");
-  const patch = await readInput(io, source, `the patch ${source}`, MAX_PLAN_BYTES);
+  const patch = await readInput(io, source, `the patch ${source}`, { limit: MAX_PLAN_BYTES });
   const phases = readPatch(Buffer.from(patch).toString("utf8"));
   const { path, bytes } = withStore(io, settings, planToPatch);
   return approveText(io, settings, path, Buffer.from(patchedPlan(bytes.toString("utf8"), phases)));

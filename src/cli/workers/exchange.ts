@@ -5,6 +5,7 @@ import { MaestroError } from "../../errors.ts";
 import { EXCHANGE_EXPECTED, exchangeAddress, hasPassword } from "../../secrets/remote-address.ts";
 import { shellWord } from "../../text.ts";
 import { oneLine } from "../../views/text/cell.ts";
+import { programOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { type ExchangeState, type ExchangeTask, exchangeScript, readExchangeState } from "./exchange-script.ts";
 import { placeOf, runAt } from "./exchange-shell.ts";
@@ -13,7 +14,7 @@ export async function exchangeInit(io: Io, where: string, flags: { json?: boolea
   const address = addressOf(io, where);
   const { state, path, faults } = await exchangeState(io, "init", address);
   if (state === "foreign") {
-    throw new MaestroError("environment", `${oneLine(path)} is not an exchange: it has files of something else`, {
+    throw new MaestroError("environment", `${oneLine(path)} is not an exchange: it contains other files`, {
       hint: "Choose a directory that does not exist or is empty.",
     });
   }
@@ -23,17 +24,17 @@ export async function exchangeInit(io: Io, where: string, flags: { json?: boolea
     });
   }
   if (flags.json) printJson(io, { exchange: address, path, state, repaired: state === "repaired" ? faults : [] });
-  else io.out(`${said(address, state, faults).join("\n")}\n`);
+  else io.out(`${said(programOf(io), address, state, faults).join("\n")}\n`);
   return 0;
 }
 
-function said(address: string, state: ExchangeState["state"], faults: readonly string[]): string[] {
+function said(program: string, address: string, state: ExchangeState["state"], faults: readonly string[]): string[] {
   if (state === "current") return [`${oneLine(address)} is an exchange, and its hook and settings are current.`];
   if (state === "repaired") return [`Repaired the exchange ${oneLine(address)}:`, ...faults.map((one) => `  ${one}`)];
   const word = shellWord(oneLine(address));
   return [
     `Created the exchange ${oneLine(address)}`,
-    `  engine:  maestro run <plan> --workers redis://<host> --exchange ${word}`,
+    `  engine:  ${program} run <plan> --workers redis://<host> --exchange ${word}`,
     `  workers: maestro worker --queue redis://<host> --exchange ${word}`,
   ];
 }
@@ -49,7 +50,7 @@ function addressOf(io: Io, where: string): string {
   const address = exchangeAddress(isRelative ? resolve(io.cwd, where) : where);
   if (address !== undefined) return address;
   throw new MaestroError("usage", `${JSON.stringify(oneLine(where))} is not ${EXCHANGE_EXPECTED}`, {
-    hint: "For example: maestro exchange init git@host:maestro.git",
+    hint: 'For example: "maestro exchange init git@host:maestro.git".',
   });
 }
 
@@ -60,7 +61,7 @@ export async function exchangeState(io: Pick<Io, "env">, task: ExchangeTask, add
   const state = readExchangeState(stdout);
   if (state !== undefined) return state;
   const reason = oneLine(stderr.trim().split("\n").at(-1) ?? "");
-  const why = reason === "" ? `the shell there ended with ${code ?? "a signal"}` : reason;
+  const why = reason === "" ? `the remote shell exited with ${code ?? "a signal"}` : reason;
   throw new MaestroError("environment", `Cannot reach the exchange ${oneLine(address)}: ${why}`, {
     hint:
       place.ssh === undefined

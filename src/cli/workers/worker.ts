@@ -39,7 +39,7 @@ export async function worker(io: Io, flags: WorkerFlags): Promise<number> {
   const address = queueOf(io, settings, { given: flags.queue, option: "--queue", passwordFile: flags.passwordFile });
   if (address === undefined) {
     throw new MaestroError("usage", "A worker needs a queue", {
-      hint: "For example: maestro worker --queue redis://localhost --exchange /srv/maestro.git",
+      hint: 'Name it with --queue or MAESTRO_WORKERS: "maestro worker --queue redis://localhost --exchange /srv/maestro.git".',
     });
   }
   const secret = workerKeyOf(settings);

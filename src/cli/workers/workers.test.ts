@@ -64,7 +64,7 @@ test("maestro workers lists what is in the queue, and takes its password from a 
   const env = { MAESTRO_QUEUE_PASSWORD: "open-sesame" };
   const elsewhere = await workers(["--queue", `${url}/999`], env);
   expect([elsewhere.code, elsewhere.stderr]).toEqual([3, expect.stringContaining("DB index is out of range")]);
-  expect((await workers(["--queue", url], env)).stdout).toContain("No worker is there");
+  expect((await workers(["--queue", url], env)).stdout).toContain("No worker is running");
   writeFileSync(join(place, "password"), "open-sesame\n");
   const words = ["--queue", url, "--password-file", "password", "--json"];
   expect(JSON.parse((await workers(words)).stdout)).toEqual({ queue: url, workers: [] });

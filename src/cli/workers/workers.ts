@@ -20,7 +20,7 @@ export async function workers(
   const address = queueOf(io, settingsOf(io), given);
   if (address === undefined) {
     throw new MaestroError("usage", "No queue is named", {
-      hint: "Name it with --queue or MAESTRO_WORKERS, as in: maestro workers --queue redis://localhost",
+      hint: 'Name it with --queue or MAESTRO_WORKERS: "maestro workers --queue redis://localhost".',
     });
   }
   const entries = await listWorkers(address);
@@ -44,7 +44,7 @@ const headings = ["WORKER", "SLOTS", "RUNTIMES", "LABELS", "VERSION", "HOST", "L
 /** One line per worker, and one below it for each attempt that it runs. */
 export function workerTable(entries: readonly WorkerEntry[], now: Date): string[] {
   if (entries.length === 0) {
-    return ['No worker is there. Start one with "maestro worker --queue <url> --exchange <url>".'];
+    return ['No worker is running. Start one with "maestro worker --queue <url> --exchange <url>".'];
   }
   const rows = entries.map((entry) => cellsOf(entry, now));
   const widths = headings.map((heading, at) => widest([heading, ...rows.map((row) => row[at] ?? "")], MAX_COLUMN));

@@ -31,7 +31,7 @@ export async function takeMissingOf(id: PhaseId, context: Verification, stopping
   const commands = missingIn([requirePhase(session, id)], session);
   const options = commands.length === 0 ? undefined : await orReport(untaken(context), context.open);
   // The phase has failed when the user reads this.
-  const advice = `. If it was red before the work: maestro retry ${id}, then maestro session transition ${id} completed --user-decision --reason "red before the work"`;
+  const advice = `. If the command already failed before the work: "maestro retry ${id}", then "maestro session transition ${id} completed --user-decision --reason 'failed before the work'"`;
   if (options !== undefined) await takeFor({ ...context, isolation: { options } }, commands, stopping, advice);
 }
 
