@@ -46,7 +46,7 @@ test("a missing program is replaced from the first attempt on", () => {
   expect(roleOf(castOf(["gemini", "claude"], ["claude", "codex"]))).toEqual(["codex", "gemini"]);
 });
 
-test("a runtime that cannot hold the agent's tier does not take over, unless the user allows it", () => {
+test("a runtime that cannot enforce the agent's tier does not take over, unless the user allows it", () => {
   const writer = { name: "refactor", tier: "read-write" as const };
   expect(roleOf(castOf(["gemini"], ["codex", "claude"]), phase(), writer)).toEqual(["claude", "gemini"]);
   expect(roleOf(castOf(["gemini"], ["codex", "claude"], true), phase(), writer)).toEqual(["codex", "gemini"]);
@@ -66,7 +66,7 @@ test("a review by another that only the author's vendor can play is told as such
   expect(isOwn(castOf(others, []), phase({}, ["1"]))).toBe(false);
 });
 
-test("a review by another goes to one that holds the reviewer's tier, and to another account", () => {
+test("a review by another vendor goes to a runtime that enforces the reviewer's tier, with another account", () => {
   const reviewer = { name: "code-reviewer", tier: "read-only" as const };
   const only = (...there: string[]) => runtimes.map(({ name }) => name).filter((name) => !there.includes(name));
   const review = phase({ review_by: "other" }, ["1"]);

@@ -6,7 +6,7 @@ import { runtimes } from "./runtime-table.ts";
 
 const text = readFileSync(new URL("../../docs/runtimes.md", import.meta.url), "utf8");
 
-test.each(runtimes)("docs/runtimes.md says what $name can hold", ({ name, capabilities }) => {
+test.each(runtimes)("docs/runtimes.md says what $name can enforce", ({ name, capabilities }) => {
   const { tiers: held, heldBy, turnLimit, budget, streams, tokens, atOnce } = capabilities;
   const tiersHeld = held.length === Object.keys(tierTools).length ? "all" : held.join(", ");
   const limits = [turnLimit ?? "none", budget ?? "none"];

@@ -56,7 +56,7 @@ export interface Progress {
   text: string;
   /** The id of its conversation; null until it is known. */
   conversation: string | null;
-  /** What it has used so far, when the stream tells it. */
+  /** What it has used so far, when the stream reports it. */
   usage?: Usage[];
 }
 
@@ -68,22 +68,22 @@ export interface Shown {
   isMidLine: boolean;
 }
 
-/** What a program can promise. Shown by `docs/runtimes.md`; the engine refuses what it cannot hold. */
+/** What a program can enforce and report. Shown by `docs/runtimes.md`; the engine refuses an agent whose tier it cannot enforce. */
 export interface Capabilities {
-  /** The tiers that the program itself holds; any other needs a sandbox or the user's permission. */
+  /** The tiers that the program itself enforces; any other needs a sandbox or the user's permission. */
   tiers: readonly Tier[];
-  /** By what it holds them. */
+  /** How it enforces them. */
   heldBy: string;
   /** Its option for the number of turns and for a budget; null without one. */
   turnLimit: string | null;
   budget: string | null;
   /** What it prints while it runs. */
   streams: string;
-  /** When and how exactly it tells its tokens. */
+  /** When and how exactly it reports its tokens. */
   tokens: string;
   /** How many of its processes may run at once, for the sake of memory; null for no limit. */
   atOnce: number | null;
-  /** What cannot be promised with it. */
+  /** Its known limits, for people. */
   limits: readonly string[];
 }
 
@@ -101,7 +101,7 @@ export interface Runtime {
   name: string;
   /** The program, looked up on PATH. */
   program: string;
-  /** A program of ours and its first arguments, which start `program` and speak for it. */
+  /** A program of Maestro and its first arguments, which start `program` and speak its protocol. */
   host?: readonly string[];
   /** Whether its calls cost money and count against a quota, so that launches are spaced. */
   callsModel: boolean;

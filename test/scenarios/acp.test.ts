@@ -52,11 +52,11 @@ test.concurrent("an agent is refused what its tier does not have", () =>
     expect(["a.txt", "b.txt"].filter((name) => existsSync(join(project.path, name)))).toEqual([]);
   }));
 
-test.concurrent("no agent of a tier that the protocol cannot hold starts without permission", () =>
+test.concurrent("no agent of a tier that the protocol cannot enforce starts without permission", () =>
   withProcesses(async (project) => {
     const { run, ends } = await runSteps(project, [], { agent: "architect" });
     expect(run.code).toBe(2);
-    expect(run.stderr).toContain("cannot hold agent architect to its tier (read-only)");
+    expect(run.stderr).toContain("cannot enforce the tier of agent architect (read-only)");
     expect(ends).toEqual([]);
   }));
 
@@ -91,7 +91,7 @@ test.concurrent("a write outside of the agent's directory is refused, by whateve
     expect(places.filter((path) => existsSync(path))).toEqual([]);
   }));
 
-test.concurrent("a sandbox holds the tiers that the protocol cannot, in a worktree for each agent", (context) => {
+test.concurrent("a sandbox enforces the tiers that the protocol cannot, in a worktree for each agent", (context) => {
   bubblewrap(context);
   const phases = [
     { id: "writes", files_created: ["a.txt"] },

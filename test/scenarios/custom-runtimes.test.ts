@@ -90,13 +90,13 @@ test.concurrent("an unknown runtime is told with what is wrong in the files", ()
     expect(run.stderr).toContain("broken.json: program must be a path");
   }));
 
-test.concurrent("is shown with what it can hold, and proved by a small task only when asked", () =>
+test.concurrent("is shown with what it can enforce, and checked with a small task only on request", () =>
   withProcesses(async (project) => {
     describeIn(project, ".home/.config/maestro/runtimes");
     const shown = await maestro(project, ["runtimes", "greeter"], env);
     expect(shown).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("not promised: always writes greeting.txt"),
+      stdout: expect.stringContaining("known limit: always writes greeting.txt"),
     });
     expect(shown.stdout).toContain("signed in (GREETER_KEY)");
     expect(shown.stdout).not.toContain("check");

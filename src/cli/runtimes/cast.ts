@@ -151,9 +151,13 @@ function runtimesOf(
     used.add(runtime);
     const tier = agents.get(agent)?.tier;
     if (tier === undefined || allowsUnheld || runtime.capabilities.tiers.includes(tier)) continue;
-    throw new MaestroError("usage", `Phase ${id}: ${runtime.name} cannot hold agent ${agent} to its tier (${tier})`, {
-      hint: "Choose another runtime for it, confine it with --sandbox, or allow it with --allow-unheld.",
-    });
+    throw new MaestroError(
+      "usage",
+      `Phase ${id}: ${runtime.name} cannot enforce the tier of agent ${agent} (${tier})`,
+      {
+        hint: "Choose another runtime for it, confine it with --sandbox, or allow it with --allow-unheld.",
+      },
+    );
   }
   return [...used];
 }

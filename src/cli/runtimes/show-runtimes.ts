@@ -1,4 +1,4 @@
-// maestro runtimes: which agent programs are installed, whether each is signed in, and what it can hold. Shows no value of a credential, and
+// maestro runtimes: which agent programs are installed, whether each is signed in, and what it can enforce. Shows no value of a credential, and
 // starts a program only with --check.
 
 import { existsSync, readFileSync, realpathSync } from "node:fs";
@@ -104,15 +104,15 @@ function linesOf(one: Shown): string[] {
   const state =
     program === null
       ? `not installed (${install})`
-      : `${version ?? "unknown version"}, ${signed_in === null ? "not signed in as far as can be seen" : `signed in (${signed_in})`}`;
+      : `${version ?? "unknown version"}, ${signed_in === null ? "no sign-in found" : `signed in (${signed_in})`}`;
   const isAll = one.tiers.length === Object.keys(tierTools).length;
   const held = isAll ? "all" : one.tiers.join(", ");
   return [
     `${name}: ${oneLine(state)}`,
-    `  holds ${held} by ${one.held_by}`,
-    `  turn limit ${one.turn_limit ?? "none"}, budget ${one.budget ?? "none"}, at once ${one.at_once ?? "no limit"}`,
-    `  shows ${one.streams} while it runs; tokens ${one.tokens}`,
-    ...one.limits.map((limit) => `  not promised: ${limit}`),
+    `  tiers: ${held}, enforced by ${one.held_by}`,
+    `  turn limit: ${one.turn_limit ?? "none"}; budget: ${one.budget ?? "none"}; processes at once: ${one.at_once ?? "no limit"}`,
+    `  while it runs: ${one.streams}; tokens: ${one.tokens}`,
+    ...one.limits.map((limit) => `  known limit: ${limit}`),
     ...(check === undefined
       ? []
       : [`  check ${checkWords[check.state]}${check.reason === null ? "" : `: ${check.reason}`}`]),

@@ -100,7 +100,7 @@ export const claudeRuntime: Runtime = {
     streams: "messages and calls",
     tokens: "at the end, per model",
     atOnce: 8,
-    limits: ["retries a 429 and a 500 for more than a minute before it tells", "does not start as root"],
+    limits: ["retries a 429 and a 500 for more than a minute before it fails", "does not start as root"],
   },
   judge: streamJudge(facts),
   progress: streamProgress(facts),

@@ -103,7 +103,7 @@ export const codexRuntime: Runtime = {
     tokens: "at the end, without the model's name",
     atOnce: null,
     limits: [
-      "cannot write without a shell, so read-write is not held",
+      "cannot write without a shell, so read-write is not enforced",
       "starts the servers of the user's config.toml in every tier, outside of its sandbox",
       "its sandbox fails when CODEX_HOME is below the directory for temporary files",
     ],

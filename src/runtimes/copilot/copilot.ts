@@ -69,9 +69,9 @@ export const copilotRuntime: Runtime = {
     tokens: "none",
     atOnce: 6,
     limits: [
-      "does not tell its tokens",
+      "does not report its tokens",
       "loads the servers of the user's mcp-config.json in every tier",
-      "replaces the value of its key wherever it prints it",
+      "replaces the value of its key wherever it would print it",
     ],
   },
   judge: streamJudge(facts),

@@ -112,8 +112,8 @@ export const opencodeRuntime: Runtime = {
     limits: [
       "starts the servers of the user's opencode.json in every tier; only full has their tools",
       "retries a 500 for more than a minute and prints nothing",
-      "asks again without end when the provider sends garbage; the time limit stops it",
-      "fails when two are the first to start in a new home at once",
+      "retries forever when the provider sends garbage, until the time limit stops it",
+      "fails when two processes start at the same time in a new home",
     ],
   },
   judge: streamJudge(facts),

@@ -90,8 +90,8 @@ export const qwenRuntime: Runtime = {
     tokens: "at the end, without the model's name",
     atOnce: 4,
     limits: [
-      "quota: told late (it retries a 429 for more than two minutes and prints nothing)",
-      "exits with 0 when the model's provider refuses it",
+      "reports an exhausted quota late: it retries a 429 for more than two minutes and prints nothing",
+      "exits with 0 when the provider rejects the request",
       "loads the hooks of the project's .qwen/settings.json",
     ],
   },

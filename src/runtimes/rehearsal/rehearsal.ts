@@ -17,7 +17,7 @@ export function rehearsalRuntime(program: string, args: readonly string[]): Runt
     vendor: /^(?:GEMINI_|GOOGLE_)/,
     capabilities: {
       tiers: ["read-only", "read-shell", "read-write", "full"],
-      heldBy: "it changes nothing but the copy that it plays in",
+      heldBy: "working only in its copy of the project",
       turnLimit: null,
       budget: null,
       streams: "words and calls",

@@ -317,7 +317,7 @@ export function casesOf(runtime: RealRuntime): void {
       it("is refused for an agent that only reads", async () => {
         const { run, model, told } = await played(scenes.unheld);
         expect(run.code, told).toBe(2);
-        expect(run.stderr).toContain(`cannot hold agent ${READER} to its tier (read-only)`);
+        expect(run.stderr).toContain(`cannot enforce the tier of agent ${READER} (read-only)`);
         expect(model.heard).toEqual([]);
       });
 

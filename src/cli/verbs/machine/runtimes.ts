@@ -5,11 +5,11 @@ import type { Verb } from "../../verb.ts";
 
 export const runtimes: Verb = {
   usage: "runtimes [names...]",
-  summary: "show which agent programs are installed and what each can hold",
+  summary: "show which agent programs are installed and what each can enforce",
   options: [
     {
       flags: "--check",
-      meaning: "let each that is installed do one small task with your account; this costs a few tokens",
+      meaning: "run one small task with each installed program and your account; this costs a few tokens",
     },
     json,
   ],
