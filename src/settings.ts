@@ -139,7 +139,7 @@ export const definitions = {
     ...oneOf(
       ["auto", "always", "off"],
       "auto",
-      "Where the guard holds: `always` every rule in every conversation; `auto` rules against damage everywhere, the others in agents and during a session; `off` only in agents",
+      "Where the guard applies: `always`: every rule in every conversation; `auto`: rules against damage everywhere, the other rules in agents and during a session; `off`: only in agents",
     ),
     fromProject: tightens(["off", "auto", "always"]),
   },
@@ -188,13 +188,21 @@ export const definitions = {
     fromProject: ignored("a project must not choose which machines run its attempts"),
     isSecret: true as const,
   },
-  MAESTRO_WORKER_LEASE: workerTime(60, "s", "Seconds without a sign of a worker after which its attempt is given up"),
-  MAESTRO_WORKER_RENEWAL: workerTime(10, "s", "Seconds between two signs of a worker; several must fit into the lease"),
-  MAESTRO_WORKER_SWEEP: workerTime(15, "s", "Seconds between two searches for attempts whose worker gave no sign"),
+  MAESTRO_WORKER_LEASE: workerTime(
+    60,
+    "s",
+    "Seconds without a heartbeat of a worker after which its attempt is given up",
+  ),
+  MAESTRO_WORKER_RENEWAL: workerTime(
+    10,
+    "s",
+    "Seconds between two heartbeats of a worker; at most a third of the lease",
+  ),
+  MAESTRO_WORKER_SWEEP: workerTime(15, "s", "Seconds between two searches for attempts whose worker sent no heartbeat"),
   MAESTRO_ORPHAN_LIMIT: workerTime(
     10,
     "m",
-    "Minutes without an engine after which a worker ends the agent and keeps its work",
+    "Minutes without an engine after which a worker stops the agent and keeps its work",
   ),
 };
 

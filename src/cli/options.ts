@@ -80,8 +80,11 @@ export const engineOptions: readonly VerbOption[] = [
   budget,
   { flags: "--model <model>", meaning: "model for all agents" },
   { flags: "--runtime <name>", meaning: "program that plays the agents", default: "gemini" },
-  { flags: "--fallback <names>", meaning: "runtimes that take over without quota, sign-in or program: claude,codex" },
-  { flags: "--allow-unheld", meaning: "let a runtime play agents whose tier it cannot hold" },
+  {
+    flags: "--fallback <names>",
+    meaning: "runtimes that take over when another one has no quota, no sign-in or no program: claude,codex",
+  },
+  { flags: "--allow-unheld", meaning: "let a runtime play agents whose tier it cannot enforce" },
   { flags: "--accept-runtimes", meaning: "use runtimes that files of the project describe" },
   {
     flags: "--isolation <how>",

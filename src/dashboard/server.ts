@@ -134,7 +134,7 @@ export class Dashboard {
     const login = this.#access.login((body.value as { code?: unknown } | null)?.code);
     if (login === "too_many") return deny(request, answer, { status: 429, message: "Too many logins: wait a minute." });
     if (login === "refused")
-      return deny(request, answer, { status: 401, message: "This code is not valid, or was used." });
+      return deny(request, answer, { status: 401, message: "This code is not valid, or has been used." });
     sendJson(answer, 200, login);
   }
 

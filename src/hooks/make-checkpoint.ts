@@ -76,8 +76,8 @@ function decisionLine(session: Session): string {
   const [first] = open;
   if (first === undefined) return "";
   if ("review" in first) return ` Your review is open: ${reviewSubject(first.review)}.`;
-  if ("budget" in first) return " The budget is spent: raise it to go on.";
-  return ` Your decision is open about phase ${some(open.map(undecidedName))}.`;
+  if ("budget" in first) return " The budget is spent: raise it to continue.";
+  return ` Your decision is needed for phase ${some(open.map(undecidedName))}.`;
 }
 
 function doneText(session: Session): string {

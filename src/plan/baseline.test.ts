@@ -60,7 +60,7 @@ describe("a command that must pass and is red before the work", () => {
     const phases = [{ id: 1, validation: ["npm test"] }, later(2, { validation: ["npm test", "true"] })];
     expect(warned(phases)).toEqual(["baseline_red 1", "baseline_red 2"]);
     expect(report(phases, [red]).warnings[0]?.message).toContain(
-      '"npm test" fails now (exit code 1), and no phase says',
+      '"npm test" fails now (exit code 1), and no phase is meant to fix it',
     );
   });
 

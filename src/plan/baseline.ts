@@ -48,7 +48,7 @@ export function checkBaseline(
       if (phase === undefined) continue;
       if (isMeant(phase, command) || blockers[position]?.some((at) => isGreen.has(at))) isGreen.add(position);
       else if (phase.validation.includes(command) && !phase.not_worse?.includes(command)) {
-        const message = `Phase ${phase.id}: ${quotedValue(command)} ${resultText(found)}, and no phase says that it turns it green; write {run: ..., expect: pass} in the phase that does, or expect: not_worse if it may stay red`;
+        const message = `Phase ${phase.id}: ${quotedValue(command)} ${resultText(found)}, and no phase is meant to fix it; write {run: ..., expect: pass} in the phase that fixes it, or expect: not_worse if it may keep failing`;
         addWarning(findings, "baseline_red", phase.id, message);
       }
     }

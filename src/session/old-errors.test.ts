@@ -36,7 +36,7 @@ describe("an error in an old journal", () => {
   });
 
   test("still gets the hints about the scope of its phase", () => {
-    expect(shown(lines.scope).at(-1)).toMatch(/^ {2}To be warned of them only: maestro retry 1/);
+    expect(shown(lines.scope).at(-1)).toMatch(/^ {2}To get only a warning about them: maestro retry 1/);
   });
 
   test("gets no hint about the scope when only the user may decide about the files", () => {

@@ -46,7 +46,7 @@ export function judgeMove(session: Session, phase: SessionPhase, move: Move): Mo
   if (session.aborted) return refuse(`${what}: session ${session.session_id} was aborted`, archiveHint);
   if (rule === undefined) return refuse(`${what}: ${legalFrom(from)}`);
   if (rule === "decision" && !move.userDecision) {
-    return refuse(`${what}: only the user may decide that`, "Pass --user-decision when the user has asked for it.");
+    return refuse(`${what}: only the user may decide this`, "Pass --user-decision when the user has asked for it.");
   }
   // Its work is not in the project: completing it would end the review without an answer, and lose the work.
   if (to === "completed" && awaitsReview(session, phase)) {

@@ -142,7 +142,7 @@ describe("decisions in the page", () => {
           const before = project.events("review.opened").at(-1)?.tree;
           project.write("mine.txt", "changed meanwhile\n");
           await press(review, "Approve");
-          await told("what you saw is not what there is now");
+          await told("the work has changed since it was shown to you");
           expect(project.events("review.approved")).toEqual([]);
           await until("the review of the new tree", () => project.events("review.opened").at(-1)?.tree !== before);
           await page.reload();

@@ -152,7 +152,7 @@ describe("the report", () => {
       await addressOf(page).toContain("seq=6");
       // What needed the user then, not now.
       await goTo(page, "#//needs?seq=6");
-      await page.getByText("Nothing needed you at this moment.").waitFor();
+      await page.getByText("Nothing needed your decision at this moment.").waitFor();
       expect(await page.title()).toMatch(/^\(1\) /);
       // Both ends: the first record, and the present.
       await slider.fill("1");

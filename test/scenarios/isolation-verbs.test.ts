@@ -650,7 +650,7 @@ describe("maestro doctor", () => {
     await oneAttempt();
     const dead = await deadWorktree(`${worktreePrefix(project.location)}1`);
     const messages = (await isolation()).findings.map(({ message }) => message);
-    expect(messages).toContain("1 worktree left behind by processes that have ended");
+    expect(messages).toContain("1 worktree left behind by processes that no longer run");
     expect(messages).toContain("The work of 1 session is kept in refs/maestro");
     expect(filesBelow(dead)).not.toEqual({});
     // Of a repository that was removed.
@@ -659,7 +659,7 @@ describe("maestro doctor", () => {
     writeFileSync(join(gone, "git", "origin"), join(project.git.base, "no-such-repository/.git"));
     writeFileSync(join(project.git.cache, "maestro", "users-file"), "");
     const fixed = (await isolation({}, "--fix")).findings.map(({ message }) => message);
-    expect(fixed).toContain("Removed 1 worktree of processes that have ended");
+    expect(fixed).toContain("Removed 1 worktree of processes that no longer run");
     expect(fixed).toContain("Removed 1 cache folder of repositories that no longer exist");
     expect(filesBelow(dead)).toEqual({});
     expect(filesBelow(gone)).toEqual({});
@@ -752,9 +752,7 @@ describe("maestro doctor", () => {
     writeFileSync(file, content());
     const { code, findings } = await isolation({}, "--fix");
     expect(code).toBe(0);
-    const told = findings.find(({ message }) =>
-      message.includes("Set aside as .gemini/state/integration.json.corrupt-"),
-    );
+    const told = findings.find(({ message }) => message.includes("Moved to .gemini/state/integration.json.corrupt-"));
     expect(told?.message).toContain(why);
     expect(readIntent(project.location)).toBeUndefined();
     expect(Object.entries(filesBelow(join(project.path, ".gemini/state")))).toContainEqual([

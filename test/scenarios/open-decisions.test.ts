@@ -186,7 +186,7 @@ describe("record A3: an open decision in a conversation", () => {
 
   test("is in the context of every turn in one line, and as a block for /maestro:resume (M176)", () => {
     const project = conflicting();
-    expect(hook(project, "SessionStart").reply.systemMessage).toContain("Your decision is open about phase 1.");
+    expect(hook(project, "SessionStart").reply.systemMessage).toContain("Your decision is needed for phase 1.");
     const turn = contextOf(hook(project, "BeforeAgent", { prompt: "go on" }).reply);
     expect(turn.split("\n")).toContain(
       `Open decision, phase 1: File Conflict Detected. The user's options: 1. ${program} retry 1; 2. ${program} skip 1; 3. ${program} abort.`,

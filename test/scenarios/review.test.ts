@@ -158,7 +158,7 @@ describe("a run with --review phase", () => {
       const refused = await said(project, "approve", "1");
       expect(refused).toMatchObject({
         code: 4,
-        stderr: expect.stringContaining("Cannot approve phase 1: what you saw is not what there is now"),
+        stderr: expect.stringContaining("Cannot approve phase 1: the work has changed since it was shown to you"),
       });
       const [, second] = project.events("review.opened");
       expect(second).toMatchObject({
@@ -335,7 +335,7 @@ describe("a run with --review phase", () => {
       await answer("[1-3, q decide later]", "1\r");
       const { code, shown } = await ended;
       expect(code, shown).toBe(0);
-      expect(shown).toContain("what you saw is not what there is now");
+      expect(shown).toContain("the work has changed since it was shown to you");
       expect(project.read("a.txt")).toBe("second\n");
     }),
   );

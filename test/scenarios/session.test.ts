@@ -109,7 +109,7 @@ describe("moving phases", () => {
     [["1", "completed"], "Cannot move phase 1 from pending to completed"],
     [["1", "pending"], "Cannot move phase 1 from pending to pending"],
     [["2", "in_progress"], "Cannot move phase 2 from pending to in_progress: it waits for phase 1"],
-    [["1", "skipped"], "Cannot move phase 1 from pending to skipped: only the user may decide that"],
+    [["1", "skipped"], "Cannot move phase 1 from pending to skipped: only the user may decide this"],
     [["1", "aborted", "--user-decision"], "Cannot move phase 1 from pending to aborted"],
     [["9", "in_progress"], 'Session 2026-02-14-task-api has no phase "9"'],
     [["__proto__", "in_progress"], 'Session 2026-02-14-task-api has no phase "__proto__"'],

@@ -44,7 +44,7 @@ describe.concurrent("an attempt on a worker", () => {
       project.run("sh", ["-c", "head -c 300000 /dev/urandom > large.bin"]);
       await project.worker();
       expect((await project.engine([], noRetry).ended).code).toBe(4);
-      expect(project.errorsOf("1")).toContain("The attempt cannot be offered: The exchange does not accept it");
+      expect(project.errorsOf("1")).toContain("The attempt cannot be offered: The exchange rejects the push");
       expect(project.notes("start")).toEqual([]);
     });
   });

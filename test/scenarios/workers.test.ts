@@ -67,7 +67,7 @@ describe.concurrent("a plan on workers", () => {
     await within(context, phases, async (project) => {
       await project.worker({ name: "plain" });
       const engine = project.engine();
-      await until("it is said", () => engine.stderr().includes("No worker is there with runtime gemini, label gpu"));
+      await until("it is said", () => engine.stderr().includes("No running worker has runtime gemini, label gpu"));
       await project.worker({ name: "strong", words: ["--label", "gpu", "--label", "fast"] });
       expect((await engine.ended).code).toBe(0);
       expect(project.events("attempt.claimed").map(({ worker }) => worker)).toEqual(["strong"]);
@@ -312,7 +312,7 @@ describe.concurrent("a delivery", () => {
         await project.worker();
         const run = await engine.ended;
         expect([run.code, project.read("one.txt")]).toEqual([0, "one\n"]);
-        expect(run.stderr).toContain("does not count: it was not made with this engine's key");
+        expect(run.stderr).toContain("is ignored: it was not made with this engine's key");
         expect(outcomes(project)).toEqual(["interrupted", "success"]);
       },
       shortLease,

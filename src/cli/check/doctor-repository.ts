@@ -85,7 +85,7 @@ async function leftBehind(opening: Opening, location: StateLocation, needed: Rea
   const { repository } = opening;
   const dead = deadWorktrees(repository, worktreePrefix(location)).filter((name) => !needed.has(name));
   const hint = '"maestro doctor --fix" removes them, and so does the next run.';
-  const message = `${plural(dead.length, "worktree")} left behind by processes that have ended`;
+  const message = `${plural(dead.length, "worktree")} left behind by processes that no longer run`;
   const worktrees: Finding[] = dead.length === 0 ? [] : [{ check, level: "warn", message, hint }];
   return [...worktrees, ...(await keptWork(repository))];
 }
@@ -104,7 +104,9 @@ async function clear(io: Io, settings: ResolvedSettings, location: StateLocation
     ...aside,
     ...(finished === undefined ? [] : [finished]),
     ...(baselines === 0 ? [] : [`Deleted what ${plural(baselines, "killed baseline")} left`]),
-    ...(worktrees.length === 0 ? [] : [`Removed ${plural(worktrees.length, "worktree")} of processes that have ended`]),
+    ...(worktrees.length === 0
+      ? []
+      : [`Removed ${plural(worktrees.length, "worktree")} of processes that no longer run`]),
     ...(sessions.length === 0 ? [] : [`Deleted the kept work of ${someOf(sessions, MAX_NAMES)}`]),
     ...(places.length === 0
       ? []
@@ -123,7 +125,7 @@ function setDamagedAside(
   const damage = known ?? damageOf(location);
   if (damage === undefined || runningEngine(location) !== undefined) return { aside: [], rest: [...problems] };
   const path = setIntentAside(location, io.now());
-  const aside = path === undefined ? [] : [`${damage.message}. Set aside as ${path}`];
+  const aside = path === undefined ? [] : [`${damage.message}. Moved to ${path}`];
   return { aside, rest: problems.filter((problem) => problem !== known) };
 }
 

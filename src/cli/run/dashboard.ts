@@ -74,13 +74,17 @@ async function announce(io: Io, server: Dashboard, flags: DashboardFlags): Promi
   if (flags.json) printJsonLine(io, { url, port: server.port, pid: process.pid });
   else {
     io.out(`The dashboard is at\n\n  ${url}\n\n`);
-    io.out("Its code works once: other tabs of the same browser need none. ");
-    io.out(flags.control ? "The page can decide. End it with Ctrl-C.\n" : "The page only reads. End it with Ctrl-C.\n");
+    io.out("Its code works once; other tabs of the same browser do not need it. ");
+    io.out(
+      flags.control
+        ? "The page can change the run. Stop it with Ctrl-C.\n"
+        : "The page only reads. Stop it with Ctrl-C.\n",
+    );
   }
   if (!flags.open) return;
   const page = `http://127.0.0.1:${server.port}/`;
   const isOpened = await openPage(page);
-  if (!isOpened) io.err(`WARNING: No program opens ${page}; open the address above yourself\n`);
+  if (!isOpened) io.err(`WARNING: Cannot open ${page}; open the address above yourself\n`);
   else io.err("The page that opens asks for the code: the part of the address after #code=\n");
 }
 
@@ -113,7 +117,7 @@ async function untilEnd(
     const pulse = guarded(() => {
       if (server.hasPages) feed.readPulse();
       if (server.idleMs() <= idleMs) return;
-      if (!flags.json) io.err("The dashboard was idle and has ended\n");
+      if (!flags.json) io.err("The dashboard was idle and stopped\n");
       resolve();
     });
     timers.push(setInterval(pulse, Math.min(PULSE_MS, idleMs)));

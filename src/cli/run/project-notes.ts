@@ -25,7 +25,9 @@ export function projectNotes(io: Io, used: readonly Runtime[], extraArgs: readon
 function unguardedNote(runtimes: readonly Runtime[]): string[] {
   if (runtimes.length === 0) return [];
   const names = runtimes.map(({ name }) => name).join(", ");
-  return [`No guard checks the shell commands of ${names}; only what it holds of an agent's tier restricts it.`];
+  return [
+    `No guard checks the shell commands of ${names}; only the agent's tier restricts them, as far as the program enforces it.`,
+  ];
 }
 
 /** Prints the notes for a user who does not see the consent text because the mode is already chosen. */

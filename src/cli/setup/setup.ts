@@ -163,7 +163,9 @@ function remainders(env: Environment, steps: readonly SetupStep[]): string[] {
   const zsh = steps.find(({ file }) => file.path.endsWith("_maestro"))?.file.path;
   return [
     ...(isHidden ? [`Another program is found first as maestro: ${other}`] : []),
-    ...(hasLauncher && !isReachable ? [`${directory} is not on your PATH: add it in your shell's start file`] : []),
+    ...(hasLauncher && !isReachable
+      ? [`${directory} is not on your PATH: add it in the start-up file of your shell`]
+      : []),
     ...(zsh === undefined
       ? []
       : [`For zsh, add to ~/.zshrc before compinit: fpath+=(${zsh.replace(/\/_maestro$/, "")})`]),

@@ -8,8 +8,8 @@ export const dashboard: Verb = {
   options: [
     { flags: "--port <n>", meaning: "port to listen on; 0: any free one", default: "0" },
     { flags: "--open", meaning: "open the page in the browser; it asks for the code" },
-    { flags: "--control", meaning: "let the page decide: retry, skip, approve, reject, stop, abort" },
-    { flags: "--idle <time>", meaning: "end when no page was open for this long", default: "30m" },
+    { flags: "--control", meaning: "let the page change the run: retry, skip, approve, reject, reopen, stop, abort" },
+    { flags: "--idle <time>", meaning: "stop after no page has been open for this long", default: "30m" },
     { flags: "--json", meaning: "print {url, port, pid} on one line" },
     { flags: "--with-parent", meaning: "end when standard input is closed", isHidden: true },
   ],

@@ -10,7 +10,8 @@ export const doctor: Verb = {
     json,
     {
       flags: "--fix",
-      meaning: "set broken session files aside, resume from what can be read, and remove what dead runs left behind",
+      meaning:
+        "move broken session files aside, rebuild the session from what can be read, and remove what dead runs left behind",
     },
   ],
   examples: ["maestro doctor", "maestro doctor --fix"],

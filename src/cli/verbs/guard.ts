@@ -10,8 +10,11 @@ export const guard: Verb = {
   verbs: [
     {
       usage: "check [command]",
-      summary: "say whether agents may run a command (default or '-': standard input)",
-      options: [{ flags: "--jsonl", meaning: "judge JSON Lines: id, and command or tool_name and tool_input" }, json],
+      summary: "show whether agents may run a command (default or '-': standard input)",
+      options: [
+        { flags: "--jsonl", meaning: "judge JSON Lines, each with id and either command, or tool_name and tool_input" },
+        json,
+      ],
       examples: [
         'maestro guard check "npm test > test.log"',
         'maestro guard check "echo x > notes.md" --json',

@@ -10,7 +10,7 @@ export const report: Verb = {
     json,
     {
       flags: "--html [file]",
-      meaning: "write it as one HTML file: timeline, graph, evidence, replay; needs no network",
+      meaning: "write the report as one HTML file: timeline, graph, evidence, replay; it needs no network",
     },
   ],
   examples: ["maestro report", "maestro report 2026-02-14-task-api --json", "maestro report --html report.html"],

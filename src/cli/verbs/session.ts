@@ -63,7 +63,7 @@ export const session: Verb = {
       summary: "record an error of a phase",
       options: [
         { flags: "--type <type>", meaning: "kind of error", choices: errorTypes, default: "runtime" },
-        { flags: "--agent <agent>", meaning: "agent that met the error (default: the phase's agent)" },
+        { flags: "--agent <agent>", meaning: "agent that had the error (default: the phase's agent)" },
         { flags: "--resolution <text>", meaning: "what was done about it", default: "pending" },
         json,
       ],

@@ -5,11 +5,11 @@ import type { Verb } from "../verb.ts";
 
 export const setup: Verb = {
   usage: "setup",
-  summary: "spare questions of Gemini CLI, put maestro on the PATH, install completions",
+  summary: "reduce the questions of Gemini CLI, put maestro on the PATH, install completions",
   options: [
     { flags: "--undo", meaning: "remove what setup installed, except files that were edited" },
     { flags: "--dry-run", meaning: "show what would change and the policy, and change nothing" },
-    { flags: "--yes", meaning: "agree without being asked" },
+    { flags: "--yes", meaning: "make the changes without asking" },
     json,
   ],
   examples: ["maestro setup --dry-run", "maestro setup", "maestro setup --undo"],

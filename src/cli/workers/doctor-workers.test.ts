@@ -53,7 +53,7 @@ describe("doctor with workers", () => {
       "exchange ok",
     ]);
     expect(found[1]?.message).toMatch(/^Queue: (?:Redis|Valkey) \d/);
-    expect(found.find(({ level }) => level === "warn")?.message).toContain("reaches every key");
+    expect(found.find(({ level }) => level === "warn")?.message).toContain("can access every key");
     chmodSync(join(exchange, "hooks/update"), 0o644);
     expect((await findings(env)).at(-1)).toMatchObject({
       level: "fail",
@@ -76,7 +76,7 @@ describe("doctor with workers", () => {
       MAESTRO_WORKER_KEY: key,
       MAESTRO_QUEUE_PASSWORD: "letmein-42",
     });
-    expect(found.map(({ message }) => message)).toContain("The queue's user maestro reaches Maestro's keys alone");
+    expect(found.map(({ message }) => message)).toContain("The queue's user maestro can access only Maestro's keys");
     expect(levels(found).filter((one) => one === "queue fail")).toEqual([]);
     expect(JSON.stringify(found)).not.toContain("letmein");
   });
@@ -127,16 +127,16 @@ describe("the server of a queue", () => {
 
   test.each<[string, Partial<QueueFacts>, Record<string, string>, string, RegExp]>([
     ["is too old", {}, { redis_version: "6.0.16" }, "fail", /too old/],
-    ["forgets everything", { saves: false }, { aof_enabled: "0" }, "warn", /forgets everything/],
-    ["forgets the last minutes", {}, { aof_enabled: "0" }, "warn", /last minutes/],
+    ["loses everything", { saves: false }, { aof_enabled: "0" }, "warn", /loses everything/],
+    ["loses the last minutes", {}, { aof_enabled: "0" }, "warn", /last minutes/],
     ["drops attempts", {}, { maxmemory: "100", maxmemory_policy: "allkeys-lru" }, "fail", /allkeys-lru/],
     ["would drop attempts", {}, { maxmemory_policy: "allkeys-lru" }, "warn", /allkeys-lru/],
-    ["is open to everyone", { bind: ["*"], hasPassword: false }, {}, "fail", /asks for no password/],
+    ["is open to everyone", { bind: ["*"], hasPassword: false }, {}, "fail", /requires no password/],
     ["binds to every address", { bind: [], hasPassword: false }, {}, "fail", /every address/],
     ["sends its password in the clear", { bind: ["10.0.0.5"] }, {}, "warn", /unencrypted/],
     ["gives its user all keys", { readsAll: true }, {}, "warn", /every key/],
     ["has another time", { clockMs: -9000 }, {}, "warn", /behind/],
-    ["does not tell", { info: null }, {}, "warn", /does not tell its version/],
+    ["does not report its facts", { info: null }, {}, "warn", /does not report its version/],
   ])("%s", (_what, over, info, level, message) => {
     expect(over.info === null ? queueFindings({ ...good, info: null })[0] : worst(over, info)[0]).toMatchObject({
       level,

@@ -46,7 +46,7 @@ async function checkExchange(io: Io, address: string): Promise<Finding[]> {
   if (state === "current") return [{ check, level: "ok", message: `The exchange ${address} and its hook are current` }];
   if (state === "stale") {
     return [
-      { check, level: "fail", message: `The exchange ${address} is not as it must be: ${faults.join("; ")}`, hint },
+      { check, level: "fail", message: `The exchange ${address} needs to be repaired: ${faults.join("; ")}`, hint },
     ];
   }
   if (state === "absent") return [{ check, level: "fail", message: `The exchange ${address} does not exist`, hint }];

@@ -28,7 +28,7 @@ export function queueFindings(facts: QueueFacts): Finding[] {
   const unknown: Finding = {
     check: "queue",
     level: "warn",
-    message: "The queue does not tell its version, persistence and eviction policy",
+    message: "The queue does not report its version, persistence and eviction policy",
     hint: "Let its user run INFO: ACL SETUSER <user> +info",
   };
   return [
@@ -56,8 +56,8 @@ function versionOf(info: NonNullable<QueueFacts["info"]>): Finding {
 function persistenceOf(info: NonNullable<QueueFacts["info"]>, saves: boolean | null): Finding {
   if (info.aof_enabled === "1") return finding("ok", "The queue writes every change to disk (appendonly)");
   const hint = "Set it in redis.conf: appendonly yes";
-  if (saves === false) return finding("warn", "The queue forgets everything when its server restarts", hint);
-  return finding("warn", "The queue may forget the last minutes when its server restarts", hint);
+  if (saves === false) return finding("warn", "The queue loses everything when its server restarts", hint);
+  return finding("warn", "The queue may lose the last minutes when its server restarts", hint);
 }
 
 function evictionOf(info: NonNullable<QueueFacts["info"]>): Finding {
@@ -72,12 +72,16 @@ const loopback = /^-?(?:127\.[\d.]+|::1|localhost)$/;
 
 function bindOf({ bind, url, hasPassword }: QueueFacts): Finding {
   const how = "Bind it to 127.0.0.1 and reach it through ssh or WireGuard, or use rediss:// with a password.";
-  if (bind === null) return finding("warn", "The queue does not tell on which addresses it listens", how);
+  if (bind === null) return finding("warn", "The queue does not report the addresses that it listens on", how);
   const others = bind.filter((address) => !loopback.test(address));
-  if (bind.length > 0 && others.length === 0) return finding("ok", "The queue listens on this machine alone");
+  if (bind.length > 0 && others.length === 0) return finding("ok", "The queue listens only on this machine");
   const where = others.length === 0 ? "every address" : others.join(" ");
   if (!hasPassword) {
-    return finding("fail", `The queue listens on ${where} and asks for no password: others can stop attempts`, how);
+    return finding(
+      "fail",
+      `The queue listens on ${where} and requires no password: other users can stop attempts`,
+      how,
+    );
   }
   if (url.startsWith("rediss:")) return finding("ok", `The queue listens on ${where}, with a password and TLS`);
   return finding("warn", `The queue listens on ${where}, and the password travels unencrypted`, how);
@@ -85,11 +89,11 @@ function bindOf({ bind, url, hasPassword }: QueueFacts): Finding {
 
 function rightsOf({ user, hasPassword, readsAll }: QueueFacts): Finding {
   const hint = "ACL SETUSER maestro on ><password> ~maestro:* &maestro:* +@all -@dangerous -@admin +info";
-  if (!readsAll) return finding("ok", `The queue's user ${user ?? "of this machine"} reaches Maestro's keys alone`);
+  if (!readsAll) return finding("ok", `The queue's user ${user ?? "of this machine"} can access only Maestro's keys`);
   const who = hasPassword
     ? `The queue's user ${user ?? "default"}`
-    : "Without a password, anyone who reaches the queue";
-  return finding("warn", `${who} reaches every key of the server`, hint);
+    : "Without a password, every program that reaches the queue";
+  return finding("warn", `${who} can access every key of the server`, hint);
 }
 
 function clockOf({ clockMs }: QueueFacts): Finding {

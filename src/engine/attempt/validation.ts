@@ -124,7 +124,7 @@ async function runCommands(
 /** Why a failed command fails the phase: "" for one that must pass, a reason for one that may stay red; null when it may stay as it is. */
 function whyRed(session: Session, { plan }: SessionPhase, command: string, ended: CommandEnd): string | null {
   if (!plan?.not_worse?.includes(command)) return "";
-  if (ended.killed !== null) return "it did not end";
+  if (ended.killed !== null) return "it did not finish";
   const before = session.baseline.findLast((one) => one.command === command);
   return whyWorse(before, { code: ended.code, failing: ended.failing() });
 }

@@ -74,7 +74,7 @@ export async function approveReview(
 
 /** Why an approval was not recorded, for people. */
 export function approvalRefusal(approval: ReviewAnswer): string {
-  if (approval.kind !== "conflict") return "what you saw is not what there is now. It is shown again";
+  if (approval.kind !== "conflict") return "the work has changed since it was shown to you. It is shown again";
   const names = someOf(
     approval.files.map(({ path }) => oneLine(path)),
     MAX_NAMED,

@@ -100,7 +100,7 @@ export async function abortSession(
     isGone = await engineGone(store.location);
   }
   const hasEngineEnded = isGone && recovered !== "busy";
-  if (!hasEngineEnded) warn({ message: "The engine has not ended yet" });
+  if (!hasEngineEnded) warn({ message: "The engine has not exited yet" });
   if (typeof recovered !== "string") warn(recovered);
   return { id, hasEngineEnded };
 }

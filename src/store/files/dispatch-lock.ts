@@ -14,6 +14,6 @@ export function claimDispatch(results: Directory): () => void {
   const { heldBy: owner } = claimed;
   const who = owner === undefined ? "an unknown process" : `process ${owner.pid} since ${owner.since}`;
   throw new MaestroError("environment", `Another dispatch is running this batch: ${who}`, {
-    hint: "Wait until it has ended, or dispatch from another directory.",
+    hint: "Wait until it finishes, or dispatch from another directory.",
   });
 }

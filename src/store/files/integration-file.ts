@@ -27,7 +27,7 @@ const record = is.object({
 });
 
 export const setAsideHint =
-  'Check the project with "git status"; then run "maestro doctor --fix", which sets the file aside.';
+  'Check the project with "git status"; then run "maestro doctor --fix", which moves the file aside.';
 
 type Recorded = Omit<is.TypeOf<typeof record>, "v">;
 

@@ -268,7 +268,7 @@ describe("the escalation of a session", () => {
         "    3. maestro abort",
         "  After 1, 2: maestro resume",
         "  maestro diff 3 shows what the attempt did",
-        "  maestro apply 3 brings it in once the files are resolved",
+        "  maestro apply 3 applies the work once the conflicts are resolved",
       ]);
     });
 
@@ -320,13 +320,15 @@ describe("the escalation of a session", () => {
 
   test("gives the hints that belong to the code of an error, whatever its message says", () => {
     const scope = of(...fails(9, "3", "validation", "Not its files", { code: "outside_scope" }));
-    expect(scope.at(-1)).toBe("  To be warned of them only: maestro retry 3, then maestro resume --ownership warn");
+    expect(scope.at(-1)).toBe(
+      "  To get only a warning about them: maestro retry 3, then maestro resume --ownership warn",
+    );
     const sensitive = of(
       place(1, "3"),
       change(8, "3", [".env"]),
       ...fails(9, "3", "validation", "Changed outside of its files:", { code: "sensitive_change" }),
     );
-    expect(sensitive.at(-1)).toBe("  maestro apply 3 brings it in as it is, because you decide so");
+    expect(sensitive.at(-1)).toBe("  maestro apply 3 applies the work as it is, by your decision");
   });
 
   test("says how to view and allow changes outside the phase", () => {
@@ -349,7 +351,7 @@ describe("the escalation of a session", () => {
       "  4 also takes --guidance, --agent, --model and --criteria",
       "  maestro diff 3 shows what the attempt did",
       "  To let it change those files: add them to phase 3 in the plan file, then maestro session revise and maestro retry 3",
-      "  To be warned of them only: maestro retry 3, then maestro resume --ownership warn",
+      "  To get only a warning about them: maestro retry 3, then maestro resume --ownership warn",
     ]);
   });
 

@@ -105,21 +105,23 @@ function diffHint(program: string, phase: SessionPhase): string[] {
 
 function conflictHints(program: string, phase: SessionPhase): string[] {
   const shown = diffHint(program, phase);
-  return shown.length === 0 ? [] : [...shown, `${program} apply ${phase.id} brings it in once the files are resolved`];
+  return shown.length === 0
+    ? []
+    : [...shown, `${program} apply ${phase.id} applies the work once the conflicts are resolved`];
 }
 
 function sensitiveHints(program: string, phase: SessionPhase): string[] {
   const shown = diffHint(program, phase);
   return shown.length === 0
     ? []
-    : [...shown, `${program} apply ${phase.id} brings it in as it is, because you decide so`];
+    : [...shown, `${program} apply ${phase.id} applies the work as it is, by your decision`];
 }
 
 function scopeHints(program: string, phase: SessionPhase): string[] {
   return [
     ...diffHint(program, phase),
     `To let it change those files: add them to phase ${phase.id} in the plan file, then ${program} session revise and ${program} retry ${phase.id}`,
-    `To be warned of them only: ${program} retry ${phase.id}, then ${program} resume --ownership warn`,
+    `To get only a warning about them: ${program} retry ${phase.id}, then ${program} resume --ownership warn`,
   ];
 }
 

@@ -166,7 +166,7 @@ function quotaNeed({ quota, status }: Session, now: number): Need[] {
       key: `quota ${quota.until}`,
       kind: "quota",
       title: "The provider's quota is exhausted",
-      message: `Nothing is started before ${clockTime(new Date(quota.until))}.${quota.slots === null ? "" : ` Afterwards ${quota.slots} at a time.`}`,
+      message: `Nothing starts before ${clockTime(new Date(quota.until))}.${quota.slots === null ? "" : ` Afterwards ${quota.slots} at a time.`}`,
       phases: [],
       work: [],
       answers: [],

@@ -80,7 +80,7 @@ test("says that the budget is spent", () => {
   const spent: Timed = [10, { type: "session.budget_spent", phase: "2" as never, ...amounts }];
   const set: Timed = [0, { type: "session.budget_set", budget: { usd: 5 }, before: { usd: 0 } }];
   expect(why("2", [phase("1"), phase("2")], [set, spent])?.text).toBe(
-    "The budget is spent: you decide whether it is raised.",
+    "The budget is spent: you decide whether to raise it.",
   );
 });
 

@@ -41,7 +41,7 @@ export function whyOf(session: Session, phase: SessionPhase, moment: WhyMoment):
   const state = phaseState(session, phase, moment.isDriven);
   if (state === "completed" || state === "skipped") return undefined;
   if (session.aborted || state === "aborted") return reason("over", "The session was aborted.");
-  if (state === "failed") return reason("user", "It failed: you decide whether it is retried or skipped.");
+  if (state === "failed") return reason("user", "It failed: you decide whether to retry or skip it.");
   if (state === "in_review") return reason("review", "Its work waits for your review.");
   if (runningAttempt(session, phase) !== undefined && moment.isDriven) {
     const attempt = lastAttempt(phase);
@@ -83,7 +83,7 @@ function heldBack(session: Session, phase: SessionPhase, moment: WhyMoment): Rea
     const left = durationText(until - moment.now);
     return reason("quota", `The provider's quota is exhausted until ${clockTime(new Date(until))} (${left}).`);
   }
-  if (session.budget_spent !== null) return reason("user", "The budget is spent: you decide whether it is raised.");
+  if (session.budget_spent !== null) return reason("user", "The budget is spent: you decide whether to raise it.");
   const slots = slotsOf(session, moment);
   const { actions } = schedule(
     session,
@@ -95,7 +95,8 @@ function heldBack(session: Session, phase: SessionPhase, moment: WhyMoment): Rea
     return reason("user", `A failed phase (${failed.slice(0, 3).join(", ")}) stops new starts.`, failed);
   }
   if (action !== undefined) return startsNow(action.kind, moment.isDriven);
-  if (!phase.parallel && live.size > 0) return reason("alone", "It runs alone, and others are running.", [...live]);
+  if (!phase.parallel && live.size > 0)
+    return reason("alone", "It runs alone, and other phases are running.", [...live]);
   const [alone] = [...live].filter((id) => findPhase(session, id)?.parallel === false);
   if (alone !== undefined) return reason("alone", `Phase ${alone} runs alone.`, [alone]);
   if (session.review === "batch" && barrierOf(session).depth < Number.POSITIVE_INFINITY && live.size < slots) {

@@ -13,7 +13,7 @@ export function NeedsView() {
   if (now.needs.length === 0) {
     return (
       <div class="empty">
-        <p class="empty-head">{now.isLive ? "Nothing needs you." : "Nothing needed you at this moment."}</p>
+        <p class="empty-head">{now.isLive ? "Nothing needs you." : "Nothing needed your decision at this moment."}</p>
         <p>
           {now.session.status === "completed"
             ? "The session is completed."
@@ -60,7 +60,7 @@ function NeedCard({ need }: { need: Need }) {
           {connection.value === "report"
             ? "A report decides nothing."
             : !isLive
-              ? "This is a past moment. Decisions are taken in the present."
+              ? "This is a past moment. Go back to the present to decide."
               : 'This page only reads. Start it with "maestro dashboard --control" to decide here.'}
         </p>
       )}

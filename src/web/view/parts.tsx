@@ -106,7 +106,7 @@ export function Rows({
 export function copy(what: string, text: string): void {
   navigator.clipboard.writeText(text).then(
     () => tell(`${what} is copied.`),
-    () => tell(`${what} is not copied: the browser does not allow it.`, true),
+    () => tell(`${what} could not be copied: the browser does not allow it.`, true),
   );
 }
 

@@ -172,7 +172,7 @@ function LoginForm() {
         />
       </label>
       <button type="submit">Log in</button>
-      <span role="status">{isWrong.value && "This code is not valid, or was used."}</span>
+      <span role="status">{isWrong.value && "This code is not valid, or has been used."}</span>
     </form>
   );
 }

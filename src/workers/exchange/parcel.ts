@@ -93,5 +93,5 @@ export async function readDocument(
 }
 
 function notAParcel(why: string): MaestroError {
-  return new MaestroError("parse_failed", `What the exchange has for this attempt cannot be used: ${why}`);
+  return new MaestroError("parse_failed", `The content of the exchange for this attempt cannot be used: ${why}`);
 }

@@ -47,7 +47,7 @@ export async function push(repository: Repository, exchange: Exchange, refs: Ref
   const names = created.map(({ ref }) => ref);
   if (names.length > 0 && (await find(repository, exchange, names)).size > 0) return "taken";
   throw (
-    unusableIn("The exchange does not accept it", answer.warnings) ??
+    unusableIn("The exchange rejects the push", answer.warnings) ??
     failed("Cannot push to the exchange", answer.warnings)
   );
 }
@@ -129,10 +129,12 @@ async function fetchInto(
   const { code, warnings } = await ownGit(quarantine, args, call).catch((error: unknown) => {
     throw excess === undefined
       ? error
-      : new MaestroError("parse_failed", `What the exchange sends is too large: ${excess}`);
+      : new MaestroError("parse_failed", `The exchange sends too much data: ${excess}`);
   });
   if (code === 0) return;
-  throw unusableIn("What the exchange has is damaged", warnings) ?? failed("Cannot fetch from the exchange", warnings);
+  throw (
+    unusableIn("The exchange contains damaged objects", warnings) ?? failed("Cannot fetch from the exchange", warnings)
+  );
 }
 
 /** A small pack can become large objects. */
@@ -143,7 +145,7 @@ async function requireBounded(quarantine: Repository): Promise<void> {
   const sizes = stdout.toString("latin1").split("\n");
   const bytes = sizes.reduce((sum, size) => sum + (Number(size) || 0), 0);
   if (bytes <= MAX_UNPACKED_BYTES) return;
-  throw new MaestroError("parse_failed", `What the exchange sent is too large: ${bytes} bytes`);
+  throw new MaestroError("parse_failed", `The exchange sent too much data: ${bytes} bytes`);
 }
 
 /** The index last: git sees a pack when it has an index. */

@@ -183,7 +183,7 @@ class Followed {
     if (!("fault" in taken)) return this.#finish(taken);
     if (taken.isForged) {
       this.#isForged = true;
-      this.#context.warn(`A delivery for phase ${this.#awaited.phase} does not count: ${taken.fault}`);
+      this.#context.warn(`A delivery for phase ${this.#awaited.phase} is ignored: ${taken.fault}`);
       return null;
     }
     this.#station.spent(this.#awaited.offered.key, true);

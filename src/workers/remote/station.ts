@@ -125,7 +125,7 @@ export class Station {
     if (workers.some((worker) => serves(worker, named))) return;
     this.#told.add(name);
     const wanted = [`runtime ${named.runtime}`, ...named.needs.map((label) => `label ${label}`)].join(", ");
-    this.options.warn(`No worker is there with ${wanted}: attempts wait for one`);
+    this.options.warn(`No running worker has ${wanted}: attempts wait for one`);
   }
 }
 

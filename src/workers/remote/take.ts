@@ -58,7 +58,8 @@ export async function fetchDelivery(
   try {
     const parcel = await readParcel(quarantine, commit);
     const { tree, parents, seal, project } = parcel;
-    if (parents.length !== 1 || parents[0] !== order) return { forged: "it does not follow from the order" };
+    if (parents.length !== 1 || parents[0] !== order)
+      return { forged: "its commit does not follow the order's commit" };
     if (!isSealed(secret, { kind: "delivery", key, tree, order }, seal)) {
       return { forged: "it was not made with this engine's key" };
     }

@@ -44,7 +44,7 @@ export class WorkerLoop {
   /** The first call takes no new work and lets attempts finish; the second stops them, and their work so far is delivered. */
   drain(): void {
     if (this.#isDraining) for (const order of this.#running.values()) order.stop("drain");
-    else this.#options.tell(`Draining: ${this.#running.size} running; a second signal stops what runs`);
+    else this.#options.tell(`Draining: ${this.#running.size} running; a second signal stops them`);
     this.#isDraining = true;
     this.#wake();
   }
@@ -86,7 +86,7 @@ export class WorkerLoop {
     try {
       return await this.#shop.queue.claim();
     } catch (error) {
-      this.#shop.equipment.warn(`The queue does not give orders: ${reasonOf(error)}`);
+      this.#shop.equipment.warn(`Cannot take orders from the queue: ${reasonOf(error)}`);
       return undefined;
     }
   }

@@ -20,7 +20,7 @@ export const worker: Verb = {
     grace,
     {
       flags: "--orphan-limit <time>",
-      meaning: "stop an attempt whose engine is gone for that long (default: MAESTRO_ORPHAN_LIMIT)",
+      meaning: "stop an attempt whose engine has been gone this long (default: MAESTRO_ORPHAN_LIMIT)",
     },
   ],
   examples: [
