@@ -1,4 +1,4 @@
-// What the README and docs/ say, held to the program, the manifest and the tree.
+// Compares the README and docs/ with the program, the manifest and the tree.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";

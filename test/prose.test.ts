@@ -1,5 +1,5 @@
-// What is said to models, held to what the design documents want said. Whether the names in those texts exist is the business
-// of the extension's own lint.
+// Compares the texts for models with what the design documents require. The extension's own lint checks whether the names
+// in those texts exist.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -126,7 +126,7 @@ function textOf(file: string): string {
   return readFileSync(join(root, file), "utf8");
 }
 
-/** From a heading to the next one that is no deeper; what looks like a heading in a fenced block is none. */
+/** From a heading to the next one of the same or a higher level; a line in a fenced block is not a heading. */
 function sectionOf(text: string, heading: string): string | undefined {
   const lines = text.split("\n");
   const level = headingLevels(lines);
@@ -136,7 +136,7 @@ function sectionOf(text: string, heading: string): string | undefined {
   return lines.slice(first, length === -1 ? undefined : first + 1 + length).join("\n");
 }
 
-/** 0 for a line that is no heading. */
+/** 0 for a line that is not a heading. */
 function headingLevels(lines: readonly string[]): number[] {
   let fenced = false;
   return lines.map((line) => {

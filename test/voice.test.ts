@@ -7,13 +7,20 @@ import { root } from "./support/project.ts";
 
 /** Words that hide the subject, and turns of phrase for which the field has a word of its own. */
 const forbidden: readonly (readonly [RegExp, string])[] = [
-  [/\b(?:nobody|somebody|anybody|whoever)\b/i, "name the subject: user, agent, process, file"],
+  [/\b(?:nobody|somebody|anybody|everybody|whoever)\b/i, "name the subject: user, agent, process, file"],
   [/(?<!\bthere )\bis no (?!longer\b|more than\b|less than\b)/i, 'say "is not a"'],
   [/\bmend(?:s|ed|ing)?\b/i, "say fix or repair"],
   [/\bgo(?:es|ing)? on with\b/i, "say resume or continue"],
   [/\bput(?:s|ting)? (?:it |them )?away\b/i, "say archive"],
   [/\blet(?:s|ting)? go of\b/i, "say delete, discard or release"],
   [/\bcarr(?:y|ies|ied|ying)(?: it| them)? out\b/i, "say run"],
+  [/\bcomes? to its end\b/i, "say finish or exit"],
+  [
+    /\bgo(?:es|ing)? on (?:after|from|when|until)\b|\b(?:it|and|agent|run|call|session|conversation|delegation) goes on\b/i,
+    "say continue",
+  ],
+  [/\b(?:is|are|was|were) told (?:at|by|as|once|with|everywhere)\b/i, "say reported, shown or recorded, and by what"],
+  [/\bin vain\b/i, "say what does not happen"],
 ];
 
 function faults(text: string): string[] {
@@ -40,21 +47,38 @@ function prose(path: string): { line: number; text: string }[] {
     ts.forEachChild(node, visit);
   };
   visit(source);
-  for (const { 0: comment, index } of source.text.matchAll(/(?<=^|\s)\/\/ .*|\/\*\*[\s\S]*?\*\//g)) add(index, comment);
-  return found;
+  return [...found, ...commentsOf(path)];
 }
 
-function faultsOf(paths: readonly string[]): string[] {
+function commentsOf(path: string): { line: number; text: string }[] {
+  const text = read(path);
+  return [...text.matchAll(/(?<=^|\s)\/\/ .*|\/\*\*[\s\S]*?\*\//g)].map(({ 0: comment, index }) => ({
+    line: text.slice(0, index).split("\n").length,
+    text: comment,
+  }));
+}
+
+function faultsOf(paths: readonly string[], read = prose): string[] {
   return paths.flatMap((path) =>
-    prose(path).flatMap(({ line, text }) => faults(text).map((fault) => `${path}:${line} ${fault}`)),
+    read(path).flatMap(({ line, text }) => faults(text).map((fault) => `${path}:${line} ${fault}`)),
   );
 }
 
 describe("Maestro speaks plain English", () => {
+  const sources = tracked.filter((path) => /^(?:src|test|tools|scripts|bench)\/.*\.[jt]sx?$/.test(path));
+  const isOfTests = (path: string) => path.startsWith("test/") || path.endsWith(".test.ts");
+
   test("in every message, help text and comment of the source", () => {
-    const sources = tracked.filter((path) => /^(?:src|tools|scripts|bench)\/.*\.[jt]s$/.test(path));
-    expect(sources.length).toBeGreaterThan(300);
-    expect(faultsOf(sources.filter((path) => !path.endsWith(".test.ts")))).toEqual([]);
+    const own = sources.filter((path) => !isOfTests(path));
+    expect(own.length).toBeGreaterThan(300);
+    expect(faultsOf(own)).toEqual([]);
+  });
+
+  // Texts in quotes are data there: samples of other people's words.
+  test("in every comment of the tests", () => {
+    const tests = sources.filter(isOfTests);
+    expect(tests.length).toBeGreaterThan(300);
+    expect(faultsOf(tests, commentsOf)).toEqual([]);
   });
 
   test("in the names of tests", () => {

@@ -74,7 +74,7 @@ function main() {
   }
 }
 
-/** Everything that the rehearsal printed to its terminal. The settings of the person who runs this tool do not reach it. */
+/** Everything that the rehearsal printed to its terminal. The settings of the user who runs this tool do not affect it. */
 function transcript() {
   const scratch = mkdtempSync(join(tmpdir(), "maestro-picture-"));
   const file = join(scratch, "transcript");

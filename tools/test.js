@@ -23,11 +23,11 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () =>
 const results = join(scratch, "vitest.json");
 /** Of steps that run beside the tests: a third of the processor time that a test gets. */
 const NICENESS = 5;
-/** More than that is not chance. */
+/** More failed files than that are not flaky. */
 const MAX_FLAKY_FILES = 5;
 /** @type {string[]} */
 const flaky = [];
-/** Beside Gemini CLI, which is a development dependency: the smallest of the other programs that holds every tier and tells its tokens. */
+/** Beside Gemini CLI, which is a development dependency: the smallest of the other programs that enforces every tier and reports its tokens. */
 const program = /** @type {const} */ ("pi");
 const installing = installed(program);
 /** The programs besides Gemini CLI whose tests run. */

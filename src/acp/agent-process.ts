@@ -1,4 +1,4 @@
-// Starts the agent behind the bridge and ends it: politely, then by force. It stays in the process group of the attempt, so that whatever
+// Starts the agent behind the bridge and stops it: TERM, then KILL. It stays in the process group of the attempt, so that whatever
 // ends the attempt ends it too.
 
 import { spawn } from "node:child_process";
@@ -20,7 +20,7 @@ export function startAgent(program: string, args: readonly string[], cwd: string
     child.once("error", (error) => resolve(`The agent could not be started: ${error.message}`));
     child.once("close", (code, signal) => resolve(`The agent ended by itself (${signal ?? `exit code ${code}`})`));
   });
-  // The end of the agent is told by `ended`; a write into its closed input tells nothing more.
+  // `ended` reports the end of the agent; an error of its closed input adds nothing.
   child.stdin.on("error", () => undefined);
   return {
     input: Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,

@@ -147,7 +147,7 @@ function commandOf({ command, args = [], env = [], cwd, outputByteLimit }: acp.C
   return { command, args, cwd: place, bytes, env: Object.fromEntries(env.map(({ name, value }) => [name, value])) };
 }
 
-/** Shown as a failed call: the agent goes on. */
+/** Shown as a failed call: the agent continues. */
 function refused({ print }: Turn, what: string, on: string, why: string): RequestError {
   print({ type: "failed", message: `not allowed: ${`${what} ${on}`.trim()}: ${why}` });
   return RequestError.invalidParams(undefined, why);

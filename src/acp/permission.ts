@@ -3,7 +3,7 @@
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { mayWrite, type Tier } from "../agents/tiers.ts";
 
-/** What a request asks for; the protocol's kinds, and `undefined` for agents that tell none. */
+/** What a request asks for: the protocol's kinds; `undefined` when the agent names none. */
 export interface AskedCall {
   kind: string | undefined;
   /** The files that the call touches, as far as the agent tells. */
@@ -42,7 +42,7 @@ export function insideOf(root: string, path: string): string | null {
   return names[0] === ".." || names.some((name) => name.toLowerCase() === ".git") ? null : way;
 }
 
-/** The id of the option that says so; null when there is none. An answer for always is given only when nothing else can be said. */
+/** The id of the option with that answer; null when there is none. An answer for always is used only when no other option fits. */
 export function optionFor(options: readonly PermissionChoice[], isAllowed: boolean): string | null {
   const wanted = isAllowed ? ["allow_once", "allow_always"] : ["reject_once", "reject_always"];
   const found = wanted.flatMap((kind) => options.find((option) => option.kind === kind) ?? []);

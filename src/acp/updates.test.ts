@@ -9,7 +9,7 @@ test("cached tokens are input once, whether or not the agent counts them so", ()
   expect(usageIn({ usage: { ...counts, inputTokens: 15, totalTokens: 19 } })).toEqual(expected);
 });
 
-test("tokens are found where Gemini CLI tells them, and unknown where no agent does", () => {
+test("tokens are found where Gemini CLI reports them, and are unknown where an agent does not", () => {
   const row = { model: "m", token_count: { input_tokens: 7, output_tokens: 2 } };
   expect(usageIn({ _meta: { quota: { model_usage: [row] } } })).toEqual([
     { model: "m", input: 7, cached: 0, output: 2, thoughts: 0 },

@@ -1,4 +1,4 @@
-// What an agent tells while it works and at the end of its turn, as events of the bridge. Pure.
+// Turns an agent's updates, and the end of its turn, into events of the bridge. Pure.
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 import type { AgentUsage, BridgeEvent } from "../runtimes/acp/acp.ts";
@@ -21,7 +21,7 @@ function textsIn(content: readonly acp.ToolCallContent[]): string {
     .join(" ");
 }
 
-/** In the protocol's own field, or where Gemini CLI puts them; empty when the agent tells none. */
+/** In the protocol's own field, or where Gemini CLI puts them; empty when the agent reports none. */
 export function usageIn({ usage, _meta }: Pick<acp.PromptResponse, "usage" | "_meta">): AgentUsage[] {
   if (usage !== undefined && usage !== null) return [ofProtocol(usage)];
   const byModel = member(_meta, "quota", "model_usage");
@@ -33,7 +33,7 @@ export function usageIn({ usage, _meta }: Pick<acp.PromptResponse, "usage" | "_m
   });
 }
 
-/** Some agents count cached tokens as input and some do not; the total tells which. */
+/** Some agents count cached tokens as input and some do not; the total shows which. */
 function ofProtocol(usage: acp.Usage): AgentUsage {
   const { inputTokens, outputTokens, totalTokens } = usage;
   const cached = countOf(usage.cachedReadTokens);

@@ -3,7 +3,7 @@ import type { Roster } from "./roster.ts";
 import { agentTiers, deniedTools, type Tier } from "./tiers.ts";
 import { everyTool, isKnownTool } from "./tools.ts";
 
-/** One line per violation; an invalid agent file is one, and its tools are checked all the same. */
+/** One line per violation; an invalid agent file is one, and its tools are checked as well. */
 export function checkPermissions(roster: Roster): string[] {
   if (roster.agents.length + roster.problems.length === 0) return ["ERROR: there are no agents to check"];
   return [

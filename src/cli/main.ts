@@ -185,7 +185,7 @@ async function ask(question: string, signal?: AbortSignal): Promise<string | nul
       // Ctrl-D closes the input without an answer.
       terminal.once("close", () => resolve(null));
       terminal.once("SIGINT", () => {
-        // A run that is going on is stopped as by a signal from outside.
+        // A running engine is stopped as by a signal from outside.
         if (process.listenerCount("SIGINT") === 0) process.exit(signalCodes.SIGINT);
         process.kill(process.pid, "SIGINT");
         resolve(null);

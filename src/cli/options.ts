@@ -1,4 +1,4 @@
-// Options that several verbs take. Data only: what they come to together with the settings is in run/engine-options.ts.
+// Options that several verbs take. Data only: run/engine-options.ts combines them with the settings.
 
 import { reviewModes } from "../session/event-parts.ts";
 import type { VerbOption } from "./verb.ts";

@@ -1,4 +1,4 @@
-// Who may use the dashboard: a code that works once, exchanged for a token that only the page holds. Both are in memory alone: never in a
+// Which page may use the dashboard: a code that works once, exchanged for a token that only the page holds. Both are in memory alone: never in a
 // file, an address, a log or an environment. Pure apart from the comparison; randomness and time are parameters.
 
 import { createHash, timingSafeEqual } from "node:crypto";
@@ -15,7 +15,7 @@ export type Login = { token: string } | "refused" | "too_many";
 export class Access {
   readonly #random: (bytes: number) => Buffer;
   readonly #now: () => number;
-  /** Hashes, so that the length of what is compared tells nothing. */
+  /** Hashes, so that the comparison does not reveal the length of the secret. */
   #code: Buffer | null = null;
   readonly #tokens: Buffer[] = [];
   #logins: number[] = [];

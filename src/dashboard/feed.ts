@@ -20,7 +20,7 @@ export function eventLine(name: "layout" | "pulse" | "reset" | "caught" | "end",
 
 export interface FeedOptions {
   store: SessionStore;
-  /** What the journal does not tell about the session. */
+  /** Facts about the session that are not in the journal. */
   pulse: (session: Session) => LivePulse;
   warn: (message: string) => void;
 }
@@ -54,7 +54,7 @@ export class RecordFeed {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Reads what is new. A journal that cannot be read is told once; the pages keep what they have. */
+  /** Reads what is new. A journal that cannot be read is reported once; the pages keep what they have. */
   poll(): void {
     const before = this.#taken;
     try {
@@ -71,7 +71,7 @@ export class RecordFeed {
     if (this.#taken !== before || hasEnded) this.#tell();
   }
 
-  /** Reads what the journal does not tell. */
+  /** Reads the facts that are not in the journal. */
   readPulse(): void {
     const { session } = this;
     if (session === undefined) return;

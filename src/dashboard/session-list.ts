@@ -1,4 +1,4 @@
-// What the list of sessions tells about each: enough to find it by title, phase, agent or error. Pure.
+// The entry of a session in the list: enough to find it by title, phase, agent or error. Pure.
 
 import type { Session } from "../session/session.ts";
 import type { SessionSummary } from "../web/model/found.ts";

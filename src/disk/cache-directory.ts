@@ -1,11 +1,11 @@
-// Where compiled code lies: in the installation, so that it has the protection of the code itself. The guard keeps agents away from there, and no
+// The directory of compiled code: in the installation, so that it has the protection of the code itself. The guard keeps agents away from there, and no
 // environment variable moves it.
 
 import { lstatSync, mkdirSync } from "node:fs";
 
 /** The directory in the installation, which ends with a slash. Created if it is missing; undefined when code must not be kept. */
 export function cacheDirectory(installation: string): string | undefined {
-  // Windows does not tell who can write to a directory.
+  // Windows does not report which users can write to a directory.
   if (process.geteuid === undefined) return undefined;
   const cwd = `${process.cwd()}/`;
   // An agent may write to the project, so an installation in the project, or one that is the project, gets no cache.

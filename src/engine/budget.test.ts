@@ -6,7 +6,7 @@ import { isOver } from "./budget.ts";
 const answer = (input: number) =>
   `${JSON.stringify({ type: "message_end", message: { role: "assistant", content: [], usage: { input, output: 10 } } })}\n`;
 
-describe("an attempt whose stream tells what it uses", () => {
+describe("an attempt whose stream reports its usage", () => {
   const prices = new Map([["m", { input: 1, output: 1, cached: 1 }]]) as unknown as Parameters<
     typeof isOver
   >[0]["prices"];

@@ -87,7 +87,7 @@ export function budgetEnd(context: Models, session: Session): EngineEnd {
   return { kind: "budget", spent: { ...first, spent, proposed: proposal(context, session, standing) } };
 }
 
-/** A budget with which the open phases could go on. */
+/** A budget with which the open phases could continue. */
 function proposal(context: Models, session: Session, standing: BudgetStanding): Amounts {
   return proposedBudget(session, standing, (phase) => {
     const reservation = reserve(context, session, phase, standing);
@@ -96,7 +96,7 @@ function proposal(context: Models, session: Session, standing: BudgetStanding): 
   });
 }
 
-/** Whether a running attempt has used more than it reserved. `model`: the one it was told to use, which its stream may not name. */
+/** Whether a running attempt has used more than it reserved. `model`: the one that Maestro asked for, which its stream may not name. */
 export function isOver(
   { prices }: Pick<RunContext, "prices">,
   { metered }: Pick<OutputFollower, "metered">,

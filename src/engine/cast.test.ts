@@ -28,7 +28,7 @@ test("the plan's runtime overrides that of the agent", () => {
   expect(roleOf(castOf([], []), phase({ runtime: "codex" }))).toEqual(["codex", null]);
 });
 
-test("a runtime that cannot go on is replaced by the next of the list, and the attempt says so", () => {
+test("a runtime that cannot continue is replaced by the next of the list, and the attempt says so", () => {
   const cast = castOf([], ["claude", "codex"]);
   expect(cast.failOver("gemini", "full")).toBe("claude");
   expect(roleOf(cast)).toEqual(["claude", "gemini"]);
@@ -36,7 +36,7 @@ test("a runtime that cannot go on is replaced by the next of the list, and the a
   expect(roleOf(cast)).toEqual(["codex", "gemini"]);
 });
 
-test("without another one it stays in use, so that its own failure is told", () => {
+test("without another runtime it stays in use, so that its own failure is reported", () => {
   const cast = castOf([], []);
   expect(cast.failOver("gemini", "full")).toBeNull();
   expect([cast.isSpent("gemini"), ...roleOf(cast)]).toEqual([false, "gemini", null]);
@@ -58,7 +58,7 @@ test("a review by another is played by a runtime that did not play the work", ()
   expect(roleOf(castOf(others, []), phase({ review_by: "other" }, ["1"]))).toEqual(["gemini", null]);
 });
 
-test("a review by another that only the author's vendor can play is told as such", () => {
+test("a review by another vendor that only the author's vendor can play is reported as such", () => {
   const isOwn = (cast: Cast, of: SessionPhase) => cast.choose(session, of, coder).isOwnReview;
   const others = runtimes.map(({ name }) => name).filter((name) => name !== "gemini");
   const review = phase({ review_by: "other" }, ["1"]);

@@ -1,4 +1,4 @@
-// Which runtime plays an agent: the one that was chosen for it, or the next of the fallback list once that one cannot go on. It knows
+// Which runtime plays an agent: the one that was chosen for it, or the next of the fallback list once that one cannot continue. It knows
 // runtimes only by what they describe, and nothing of it is lasting: a later engine tries the chosen one again.
 
 import type { Agent } from "../agents/roster.ts";
@@ -30,16 +30,16 @@ export interface CastRules {
 
 export interface Role {
   player: Player;
-  /** The runtime that was chosen and cannot go on; null when this is the chosen one. */
+  /** The runtime that was chosen and cannot continue; null when this is the chosen one. */
   insteadOf: string | null;
-  /** Whether another vendor was asked for and there is none: the vendor of the work reviews it. */
+  /** Whether the plan asks for another vendor and none is available, so that the vendor of the work reviews it. */
   isOwnReview: boolean;
 }
 
 export class Cast {
   readonly #players: ReadonlyMap<string, Player>;
   readonly #rules: CastRules;
-  /** The runtimes that cannot go on in this run: no quota, no sign-in, or no program. */
+  /** The runtimes that cannot continue in this run: no quota, no sign-in, or no program. */
   readonly #spent: Set<string>;
 
   constructor(players: readonly Player[], rules: CastRules) {
@@ -94,12 +94,12 @@ export class Cast {
     return this.#spent.has(name);
   }
 
-  /** The runtime cannot go on. Returns the name of the one that takes over for an agent of the tier; null when there is none. */
+  /** Marks the runtime as unusable. Returns the name of the one that takes over for an agent of the tier; null when there is none. */
   failOver(name: string, tier: Tier): string | null {
     const isNew = !this.#spent.has(name);
     this.#spent.add(name);
     const next = this.#next(name, tier);
-    // Without another one it stays in use, so that its own failure is told.
+    // Without another runtime it stays in use, so that its own failure is reported.
     if (next === null && isNew) this.#spent.delete(name);
     return next;
   }

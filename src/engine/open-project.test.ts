@@ -45,7 +45,7 @@ describe("excluded from snapshots", () => {
     expect(excluded(repository, locateState(root, join(project.base, where)), env)).toEqual(paths);
   });
 
-  test("is the cache directory when it lies inside the repository, as in a repository of the home directory", async () => {
+  test("is the cache directory when it is inside the repository, as in a repository of the home directory", async () => {
     project = new GitProject();
     const cache = join(project.path, ".cache");
     const repository = await open(project.path, cache);
@@ -65,7 +65,7 @@ describe("excluded from snapshots", () => {
     ]);
   });
 
-  test("is nothing when the project itself lies in the cache directory", async () => {
+  test("is nothing when the project itself is in the cache directory", async () => {
     project = new GitProject([], "maestro");
     const root = join(project.path, "x");
     mkdirSync(root);

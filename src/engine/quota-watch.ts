@@ -33,7 +33,7 @@ export class QuotaWatch {
   #shared: SharedQuota | null;
   /** When this engine started, by the wall clock. */
   readonly #begun: number;
-  /** The wait of another session that the user was told about. */
+  /** The wait of another session that the user has been warned about. */
   #told = 0;
   #backoff: Backoff;
   /** When the provider last rejected each phase's attempt. */

@@ -37,7 +37,7 @@ export interface RunContext {
   withheld: (text: string) => string[];
   /** The program that runs a validation command; a rehearsal only simulates it. */
   validator: (command: string) => { program: string; args: readonly string[] };
-  /** What the sessions with the credential of a runtime tell each other; null when no model is called, or it cannot be kept. */
+  /** What the sessions with the credential of a runtime share; null when no model is called, or it cannot be kept. */
   sharedQuota: (runtime: string) => SharedQuota | null;
   /** Absent when all attempts run here. */
   remote?: Remote | undefined;

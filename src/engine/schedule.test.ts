@@ -859,7 +859,7 @@ describe("a budget that does not suffice", () => {
     expect(schedule(sessionAfter(phases, begin("2"), started("2")), unlimited, live)).toMatchObject({ idle: false });
   });
 
-  test("does not hide that the user has to decide about a failed phase, unless others could go on", () => {
+  test("does not hide that the user has to decide about a failed phase, unless other phases could continue", () => {
     const session = sessionAfter(phases, ...fail("1"));
     expect(schedule(session, unlimited, affords()).end).toBe("failed");
     expect(schedule(session, { ...unlimited, keepGoing: true }, affords()).end).toBe("budget");

@@ -22,7 +22,7 @@ export interface Checkpoint {
   brief: string;
   /** The context of an ordinary turn: the same, and how to continue without instructions of Maestro. */
   turn: string;
-  /** A delegation has no recorded end: its agent is at work, or its conversation is gone. */
+  /** A delegation has no recorded end: its agent is running, or its conversation has ended. */
   open: boolean;
 }
 

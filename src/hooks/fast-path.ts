@@ -23,7 +23,7 @@ export function fastPath(event: string, input: HookInput, here: Surroundings): R
   if (!isThere) return event === "SessionStart" ? undefined : withoutSession(event, input);
   if (event === "SessionStart" && manifest.some((path) => statOf(`${base}/${path.join("/")}`) === undefined))
     return undefined;
-  // The slow path deletes or updates the delegations of this conversation, and records the end of those whose conversation is gone.
+  // The slow path deletes or updates the delegations of this conversation, and records the end of those whose conversation has ended.
   const mayWrite = event !== "PreCompress";
   if (mayWrite && hasDelegations(state, here)) return undefined;
   const journal = statOf(`${state}/${JOURNAL_FILE}`);

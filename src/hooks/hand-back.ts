@@ -114,7 +114,7 @@ function recordReport(project: Project, here: Surroundings, back: HandBack, ende
   return withContext("AfterTool", said);
 }
 
-/** Why a report of a phase cannot be recorded. The TechLead is told, so that the report is not lost silently. */
+/** Why a report of a phase cannot be recorded. The TechLead gets the reason, so that the report is not lost silently. */
 function whyLost(
   session: Session | undefined,
   prompt: string,

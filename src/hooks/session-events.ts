@@ -44,7 +44,7 @@ export function beginConversation(here: Surroundings, rest: Rest): Reply | Promi
 
 type Known = Checkpoint | { problem: string };
 
-/** Records delegations as interrupted whose conversation is gone, before the session is described. */
+/** Records delegations as interrupted whose conversation has ended, before the session is described. */
 function withSettled(
   project: Project,
   here: Surroundings,

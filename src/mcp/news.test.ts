@@ -16,7 +16,7 @@ function read(timed: readonly Timed[], news = new News(), phases = [phase("1"), 
 
 const lines = (news: News, seq: number) => news.after(seq).map(({ line }) => line);
 
-describe("what a conversation is told", () => {
+describe("news for a conversation", () => {
   test("is one line per event: starts, ends, retries, waits for quota, and nothing of bookkeeping (C43)", () => {
     const quota = { type: "quota.hit", phase: "2", wait_ms: 1, until: "2026-02-14T23:00:00.000Z", slots: 1 } as const;
     const { news } = read([
@@ -46,7 +46,7 @@ describe("what a conversation is told", () => {
     ]);
   });
 
-  test("begins where the conversation first saw the session, and goes on after what it was told", () => {
+  test("begins where the conversation first saw the session, and continues after what it has reported", () => {
     const { news, session } = read(runs(1, 2, "1"));
     expect(news.begin(session)).toBe(session.seq);
     news.told(session.seq + 3);

@@ -32,7 +32,7 @@ export class News {
     return this.#items.filter((item) => item.seq > seq);
   }
 
-  /** The conversation was told everything up to `seq`. */
+  /** The conversation has seen everything up to `seq`. */
   told(seq: number): void {
     this.#cursor = Math.max(this.#cursor ?? 0, seq);
   }

@@ -1,4 +1,4 @@
-// The tools as clients are told of them. The build computes the lists, so that a conversation without Maestro never loads the tools.
+// The tools as the server lists them to clients. The build computes the lists, so that a conversation without Maestro never loads the tools.
 
 import { publishedSchema } from "./input.ts";
 import { type Offered, toolTable } from "./tool-table.ts";

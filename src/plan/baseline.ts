@@ -1,4 +1,4 @@
-// The baseline of a plan: what each validation command does on the untouched project. Types, and what a plan is told about it. Pure.
+// The baseline of a plan: what each validation command does on the untouched project. Types, and the warnings about it. Pure.
 
 import { graphOf } from "./graph.ts";
 import { addWarning, quotedValue } from "./issue.ts";

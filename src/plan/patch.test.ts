@@ -46,7 +46,7 @@ describe("a patch of phases", () => {
     expect(text).toContain("total_phases: 3");
   });
 
-  test("removes a phase only when told so", () => {
+  test("removes a phase only when the patch says so", () => {
     const text = changed({ id: "two", remove: true });
     expect(text).not.toContain("Routes");
     expect(text).toContain("total_phases: 1");
@@ -64,7 +64,7 @@ describe("a patch of phases", () => {
     expect(() => checkedPatch(list)).toThrow(message);
   });
 
-  test("is refused when the text would come to mean something else", () => {
+  test("is refused when the text would mean something else", () => {
     const shared = plan.replace('["npm test"]', "&all [npm test]").replace("blocked_by: [1]", "validation: *all");
     const patch = checkedPatch([{ id: 1, validation: ["true"] }]);
     // The anchor is lost with the value that it stands on.

@@ -1,4 +1,4 @@
-// The delegation prompt: everything that an agent is told, in one text. Pure; only this file decides the order of its parts.
+// The delegation prompt: all instructions for an agent, in one text. Pure; only this file decides the order of its parts.
 
 import type { Protocols } from "../agents/protocols.ts";
 import type { Session, SessionPhase } from "../session/session.ts";

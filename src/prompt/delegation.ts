@@ -1,4 +1,4 @@
-// The prompt of a native delegation: the phase as the plan has it, with what every agent is told, and the caller's text as notes. Pure. The
+// The prompt of a native delegation: the phase as the plan has it, with the texts for every agent, and the caller's text as notes. Pure. The
 // header is read back when the agent returns.
 
 import type { Protocols } from "../agents/protocols.ts";
@@ -28,7 +28,7 @@ export interface DelegationPrompt {
   /** The text that the caller wrote. */
   text: string;
   maxRetries: number;
-  /** What a reviewer is told about the session's work; empty for other agents. */
+  /** The part for a reviewer about the session's work; empty for other agents. */
   evidence?: string;
 }
 

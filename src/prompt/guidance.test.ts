@@ -15,7 +15,7 @@ function phaseAfter(...events: SessionEvent[]): SessionPhase {
   return findPhase(sessionAfter([frozenPhase("1")], ...failed, ...events), "1") as SessionPhase;
 }
 
-describe("what the user told the next attempt (M172)", () => {
+describe("what the user wrote for the next attempt (M172)", () => {
   test("has a heading of its own, the guidance, then the reason", () => {
     expect(userGuidance(phaseAfter(retried({ guidance: "Keep the API.", reason: "too broad" })))).toMatch(
       /^# Guidance from the user\n\nThe user looked at .*\n\nKeep the API\.\n\nWhy the user decided on this retry: too broad$/,

@@ -13,7 +13,7 @@ describe("the project root header", () => {
     expect(projectRootHeader("/absolute/path/to/project")).toBe(seedText);
   });
 
-  test("stands at byte 0, followed by a blank line (G78)", () => {
+  test("starts at byte 0, followed by a blank line (G78)", () => {
     expect(withProjectRoot("/absolute/path/to/project", "Do it.")).toBe(`${seedText}\n\nDo it.`);
   });
 

@@ -80,7 +80,7 @@ describe("earlier attempts", () => {
     expect(text).not.toContain("<data-");
   });
 
-  test("leave out attempts that the provider rejected, because they tell the next one nothing", () => {
+  test("leave out attempts that the provider rejected, because they do not help the next one", () => {
     expect(textFor({ attempts: [attempt(1, { outcome: "quota" })] })).toBe("");
   });
 
@@ -237,7 +237,7 @@ describe("an attempt whose work could not be merged", () => {
   const conflict = error(12, "file_conflict", "src/a.ts (modified externally since phase start)");
   const textAfter = (...attempts: Attempt[]) => textFor({ retry_count: 1, attempts, errors: [conflict] });
 
-  test("is followed by one that starts from the current project and knows where that work is", () => {
+  test("is followed by an attempt that starts from the current project and knows where that work is", () => {
     const text = textAfter(worked(1));
     expect(text).toContain("The project has changed since the last attempt began");
     expect(text).toContain("This attempt starts from the project as it is now.");

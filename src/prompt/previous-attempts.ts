@@ -1,4 +1,4 @@
-// What earlier attempts at a phase led to, and what the next one should do differently: more with every retry.
+// The results of earlier attempts at a phase, and what the next one should do differently: more with every retry.
 
 import type { ErrorRecord } from "../session/events.ts";
 import { failureCodeOf } from "../session/old-errors.ts";
@@ -120,7 +120,7 @@ function scopeAdvice(last: Attempt | undefined): string {
 }
 
 function pastsOf(phase: SessionPhase): Past[] {
-  // A rejection by the provider tells the next attempt nothing.
+  // A rejection by the provider does not help the next attempt.
   const worked = phase.attempts.filter((attempt) => attempt.result?.outcome !== "quota");
   const pasts = worked.map((attempt): Past & { since: string } => ({
     title: `Attempt ${attempt.attempt} (${promptLine(attempt.agent)}): ${endingOf(attempt)}`,

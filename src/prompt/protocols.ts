@@ -1,4 +1,4 @@
-// Which protocols an agent is told. Pure.
+// Which protocols an agent gets. Pure.
 
 import type { Protocols } from "../agents/protocols.ts";
 import { agentTiers, mayWrite } from "../agents/tiers.ts";

@@ -9,7 +9,7 @@ const facts = {
   leftOut: ["yarn.lock (phase 1, generated): git diff --no-ext-diff 1 2 -- ':/yarn.lock'"],
 };
 
-describe("what a reviewer is told about the session's work", () => {
+describe("what a reviewer's prompt says about the session's work", () => {
   test("is files, claims beside proofs, the diff, and what is not in it", () => {
     const text = reviewEvidence(facts, tag);
     const order = ["# What the session changed", "a.ts (phase 1)", "proof: npm test", "+one", "yarn.lock (phase 1"];

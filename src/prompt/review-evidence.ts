@@ -1,4 +1,4 @@
-// What a reviewer is told about the work of the session: files, claims beside proofs, and the diff, as the record has them. Pure.
+// The part of a reviewer's prompt about the work of the session: files, claims beside proofs, and the diff, as recorded. Pure.
 
 import { dataRule, encloseAll } from "./data.ts";
 

@@ -18,7 +18,7 @@ export function callLine(tool: unknown, input: unknown, telling: readonly string
   return typeof value === "string" && value.trim() !== "" ? `${name} ${shortPath(briefly(value))}` : name;
 }
 
-/** Agents name files by their absolute paths, of which only the end tells something. */
+/** Agents name files by their absolute paths, of which only the end is useful. */
 function shortPath(argument: string): string {
   const parts = argument.split("/");
   return argument.startsWith("/") && !argument.includes(" ") && parts.length > 4

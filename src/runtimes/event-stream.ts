@@ -16,7 +16,7 @@ type Counted = NonNullable<Outcome["usage"]>[number];
 export type Said =
   | { kind: "text"; text: string }
   | { kind: "call"; tool: string; input: unknown }
-  /** A tool call failed or was denied; the agent goes on. */
+  /** A tool call failed or was denied; the agent continues. */
   | { kind: "failed"; message: string }
   /** An error that decides the outcome unless the stream ends well after it. `isFinal`: it decides even then. */
   | { kind: "problem"; message: string; isFinal?: true }

@@ -1,4 +1,4 @@
-// What every runtime judges the same way: an attempt that Maestro stopped, and the sentence that tells why one failed. Pure; never throws.
+// What every runtime judges the same way: an attempt that Maestro stopped, and the sentence that says why one failed. Pure; never throws.
 
 import { clipComplaint, complaintIn } from "./complaint.ts";
 import { quotaSign, retryHint } from "./quota.ts";

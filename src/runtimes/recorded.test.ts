@@ -105,7 +105,7 @@ test.each([
   expect(runtime.shown(recorded(runtime, "read-only"), false)?.text).toMatch(new RegExp(`failed: .*${why}`));
 });
 
-test("goose reports a complete run after its quota is gone in the middle, and is not believed", () => {
+test("goose reports a complete run after its quota ran out in the middle, which does not count as success", () => {
   expect(judged(gooseRuntime, "quota-late")).toMatchObject({ kind: "quota", usage: [{ input: 1234, output: 56 }] });
   expect(judged(gooseRuntime, "garbage")).toMatchObject({ kind: "failure", reason: "empty_response", usage: null });
 });
@@ -118,7 +118,7 @@ test("goose that cannot reach its model has failed, although it reports a comple
   expect(outcome).toMatchObject({ kind: "failure", message: expect.stringContaining("Could not connect") });
 });
 
-test("a complaint that a program prints in place of its events is told", () => {
+test("an error that a program prints in place of its events is reported", () => {
   const stdout = "  error: Could not create session: database is locked\n";
   const outcome = gooseRuntime.judge({ exitCode: 1, killed: null, stdout, stderr: "" });
   expect(outcome).toMatchObject({ kind: "failure", message: expect.stringContaining("database is locked") });

@@ -25,7 +25,7 @@ export const runtimes: readonly Runtime[] = [
   piRuntime,
 ];
 
-/** What a name can stand for. */
+/** What a name can mean. */
 export interface Repertoire {
   all: readonly Runtime[];
   /** Why files that describe runtimes are left out. */

@@ -14,7 +14,7 @@ test.each([
   expect([byAgent("coder"), byAgent("tester")]).toEqual([ofCoder, ofTester]);
 });
 
-test("tells which agents the setting names, by the names of their files", () => {
+test("returns the agents that the setting names, by the names of their files", () => {
   expect(selectionOf(undefined, "*=gemini, Code_Reviewer=claude", undefined).agents).toEqual(["code-reviewer"]);
 });
 

@@ -91,7 +91,7 @@ function named(path: string): { path: string; names: string[] } {
 export interface DeclaredPath {
   path: string;
   patterns: Pattern[];
-  /** Whether it stands for paths that only a search finds. */
+  /** Whether only a search finds the paths that it means. */
   isGlob: boolean;
 }
 

@@ -81,7 +81,7 @@ export const MAX_LISTED_CHANGES = 2000;
 export const MAX_LISTED_OUTSIDE = 20_000;
 
 const optionalAdjustments = {
-  /** What the next attempts are told. */
+  /** The guidance for the next attempts. */
   guidance: is.optional(text),
   agent: is.optional(agent),
   model: is.optional(chosenModel),
@@ -114,7 +114,7 @@ const bodies = {
   "session.review_set": { review: reviewMode },
   /** The whole budget from now on. `before`: what attempts without a recorded amount have spent. */
   "session.budget_set": { budget: amounts, before: amounts },
-  /** No attempt can start: less is left than `phase` wants. `proposed`: a budget with which all open phases could go on. */
+  /** No attempt can start: less is left than `phase` wants. `proposed`: a budget with which all open phases could continue. */
   "session.budget_spent": { phase: about, wanted: amounts, spent: amounts, proposed: amounts },
   /** `aborted`: the user ended the session for good. */
   "session.status_set": {
@@ -190,7 +190,7 @@ const bodies = {
     /** The run that started it; the environment of its processes has the same id. */
     run: name,
     runtime: runtimeName,
-    /** The runtime that was chosen for the agent and could not go on. */
+    /** The runtime that was chosen for the agent and could not continue. */
     instead_of: is.optional(runtimeName),
     model: is.nullable(modelName),
     batch: batchName,

@@ -15,7 +15,7 @@ let unfinished = "";
 
 // Ignore signals that end the engine, because the warden must outlive it.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
-// The engine, which read the reports, is gone.
+// The engine, which read the reports, has exited.
 process.stdout.on("error", () => undefined);
 
 process.stdout.write(`${READY}\n`);

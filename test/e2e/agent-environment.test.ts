@@ -1,5 +1,5 @@
-// What a project ships, or an agent leaves behind, and the real Gemini CLI would believe: it must decide nothing. A second listener stands
-// for whoever wrote those files.
+// Files that a project ships, or an agent leaves behind, and that the real Gemini CLI would obey: they must have no effect. A second listener stands
+// for the author of those files.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -247,7 +247,7 @@ describe("a project that the user has trusted", () => {
         const hook = { type: "command", command: `echo start >>${project.path}/started.log` };
         project.write(".gemini/settings.json", JSON.stringify({ hooks: { SessionStart: [{ hooks: [hook] }] } }));
         project.write(".env", evilVariables(project, url));
-        // The user's own file is believed, also where a project has one.
+        // The user's own file counts, also where a project has one.
         const own = project.read(".home/.gemini/.env");
         project.write(".home/.gemini/.env", `${own}GEMINI_MODEL=of-the-user\nGOOGLE_CLOUD_LOCATION='of the user'\n`);
       },

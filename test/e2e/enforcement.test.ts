@@ -1,5 +1,5 @@
 // Hooks, guard and policies in the real Gemini CLI: a scripted model tries what must not happen, as TechLead and as agent, with every
-// tool call approved. Programs that could do harm are played by shims, so that a failure of this test harms nobody.
+// tool call approved. Shims replace programs that could do harm, so that a failure of this test does no harm.
 
 import { chmodSync } from "node:fs";
 import { join } from "node:path";

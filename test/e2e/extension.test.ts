@@ -48,7 +48,7 @@ function specialist(project: Project, request: ModelRequest, file: string, isDel
 const saysIn = (request: ModelRequest, words: string) => request.texts.some((text) => text.includes(words));
 const isMain = (request: ModelRequest) => request.texts[0]?.startsWith("<session_context>") === true;
 
-/** Plays everybody: the TechLead by its list of steps, each agent by its phase. */
+/** Plays all agents: the TechLead by its list of steps, each agent by its phase. */
 function cast(project: Project, steps: ((request: ModelRequest) => Answer | undefined)[]) {
   let at = 0;
   const techLead = (request: ModelRequest): Answer => {
@@ -63,7 +63,7 @@ function cast(project: Project, steps: ((request: ModelRequest) => Answer | unde
     if (saysIn(request, "Agent: technical-writer\nPhase: 2\n")) return specialist(project, request, "b.txt", false);
     if (saysIn(request, "Agent: tester\nPhase: 3\n")) return specialist(project, request, "c.txt", true);
     if (saysIn(request, "Agent: code-reviewer\n")) return call("complete_task", { result: report("none") });
-    return isMain(request) ? techLead(request) : say("Nobody asked me.");
+    return isMain(request) ? techLead(request) : say("I was not asked.");
   };
 }
 
@@ -109,7 +109,7 @@ describe(
       expect(run.stderr).not.toMatch(/error|invalid|skipp/i);
     });
 
-    test("tells an ordinary conversation in one sentence that Maestro is there, and nothing of the lead's instructions (O208)", async () => {
+    test("mentions Maestro in one sentence of an ordinary conversation, without the lead's instructions (O208)", async () => {
       await startGemini(project, model.url, headless("What is a monad?", "default")).ended;
       const request = model.requests.at(-1);
       const whole = `${request?.system}\n${request?.texts.join("\n")}`;
@@ -180,7 +180,7 @@ describe("/maestro:orchestrate in the real Gemini CLI", () => {
       ),
       once(() => tool("validate_plan", { plan_path: planPath })),
       once(() => tool("session_write", { action: "create", plan_path: planPath, task: "Greet the world." })),
-      // Before anybody has chosen how.
+      // No execution mode is chosen yet.
       once(() => call("invoke_agent", { agent_name: "coder", prompt: "Phase: 1\nWrite a." })),
       once(() => tool("session_write", { action: "set_mode", execution_mode: "parallel" })),
       once(() =>
@@ -263,7 +263,7 @@ describe("/maestro:orchestrate in the real Gemini CLI", () => {
     expect(parts).toEqual([...parts].sort((a, b) => a - b));
   });
 
-  test("lets the review happen outside the plan, and tells the TechLead what was recorded", () => {
+  test("lets the review happen outside the plan, and reports to the TechLead what was recorded", () => {
     const [, tester, reviewer] = resultOf("invoke_agent");
     expect(tester).toContain("Maestro recorded phase 3 as completed");
     expect(reviewer).toContain("Subagent 'code-reviewer' finished");

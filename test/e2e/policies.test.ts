@@ -103,7 +103,7 @@ describe("the real Gemini CLI under yolo, with our policies and without our hook
     await haveExtension(project, model.url);
     const installed = join(project.path, ".home/.gemini/extensions/maestro");
     rmSync(join(installed, "hooks"), { recursive: true, force: true });
-    // Somebody gave an agent tools that its tier does not have.
+    // An agent file lists tools that its tier does not have.
     const reviewer = project.read(".home/.gemini/extensions/maestro/agents/code-reviewer.md");
     project.write(
       ".home/.gemini/extensions/maestro/agents/code-reviewer.md",
@@ -162,7 +162,7 @@ describe("the real Gemini CLI under yolo, with our policies and without our hook
     expect(project.exists("reached.txt")).toBe(false);
   });
 
-  /** The calls of a kind that somebody made, each with what came back. */
+  /** The calls of a kind that an agent made, each with its result. */
   function tried(who: string, kind: Try[]): (Try & { response: string })[] {
     const asked = model.requests.find(
       ({ texts, results }) => texts.join("\n").includes(`The ${who} tries.`) && results !== "[]",
@@ -236,7 +236,7 @@ function triesOf(who: string): Try[] {
 
 const subagents = ["coder", "architect", "code-reviewer"];
 
-/** Everybody tries all of his calls in his first turn; the main agent also calls the others. */
+/** Every agent tries all of its calls in its first turn; the main agent also calls the other agents. */
 function answer({ texts, results }: ModelRequest): { parts: Part[] } {
   const who = ["main agent", ...subagents].find((name) => texts.join("\n").includes(`The ${name} tries.`)) ?? "";
   const isMain = who === "main agent";

@@ -198,7 +198,7 @@ describe("a plan that the real Gemini CLI runs", () => {
     expect(two).toContain("layers: cli over engine");
   });
 
-  test("takes an answer without a report for a failed attempt, and tells the next one what was missing", () => {
+  test("counts an answer without a report as a failed attempt, and the next prompt says what was missing", () => {
     const [joining] = status(project).phases.slice(2);
     expect(outcomes(joining)).toEqual(["failure", "success"]);
     expect(joining.attempts[0].result).toMatchObject({ exit_code: 0, reason: "handoff_incomplete" });

@@ -92,7 +92,7 @@ describe("the guard on the corpus", () => {
     expectShare(wrong, allow.length, 0.995);
   });
 
-  test("tells a throw-away copy from a path that leads out of it, without exception (S235, S240)", () => {
+  test("distinguishes a throw-away copy from a path that leads out of it, without exception (S235, S240)", () => {
     const wrong = [...allow, ...deny].filter(
       (entry) =>
         entry.id.startsWith("scratch-") && entry.verdict.verdict !== (entry.id.includes("out") ? "deny" : "allow"),

@@ -1,4 +1,4 @@
-// What a run is asked to do, and who may decide about it.
+// The options of a run, and which processes may decide about it.
 
 import { describe, expect, test } from "vitest";
 import { createSession, planPath, planText, withProject } from "../support/project.ts";

@@ -21,7 +21,7 @@ describe("sixteen processes with fifty updates each (F9, P2)", () => {
       const ends = await Promise.all(writers);
       expect(ends.map(({ code, complaints }) => [code, complaints])).toEqual(Array(16).fill([0, ""]));
 
-      // The view first: reading the status would mend it.
+      // The view first: reading the status would repair it.
       const view = project.read(".gemini/state/active-session.md");
       expect(project.list(".gemini/state")).toEqual(["active-session.md", "archive", "progress.jsonl"]);
       const acknowledged = ends.flatMap((end) => end.acknowledged.trim().split("\n"));
@@ -75,7 +75,7 @@ describe("edits of the view while another process keeps drawing it", () => {
         const edited = project.read(view).replace(/files_deleted:( \[\])?\n/, `files_deleted:\n      - "edit-${i}"\n`);
         expect(edited).toContain(`edit-${i}`);
         writeStateFile(project.path, view, Buffer.from(edited));
-        // Somebody else's turn: until the edit has been judged.
+        // Let the writers continue until the edit has been judged.
         while (project.read(view) === edited) await new Promise((resolve) => setTimeout(resolve, 2));
       }
       writer.kill("SIGKILL");

@@ -152,7 +152,7 @@ describe("a command that is killed at every write point (F1, P1, P3)", () => {
 });
 
 describe("a quarantine that is killed at every step", () => {
-  test("keeps the decision that stands behind a forged line, and every byte of what was refused", () => {
+  test("keeps the decision that follows a forged line, and every byte of the rejected lines", () => {
     const made = new Project();
     createSession(made, [{ id: 1 }, { id: 2 }]);
     const state = ".gemini/state";
@@ -170,7 +170,7 @@ describe("a quarantine that is killed at every step", () => {
       }
       const { phases: list } = status(project);
       expect(list[1].status, `step ${step}`).toBe("skipped");
-      // Before the bytes are safe the line stands in the journal; from then on nobody believes it.
+      // The line is in the journal until its bytes are kept elsewhere; after that it is ignored.
       if (kept(project).length > 0) expect(list[0].status, `step ${step}`).toBe("pending");
       else expect(project.read(`${state}/progress.jsonl`), `step ${step}`).toContain('"to":"completed"');
       expect(isOver ? kept(project).length : 1, run.stderr).toBe(1);

@@ -54,7 +54,7 @@ test.concurrent("a runtime of the project is used only with consent", () =>
     expect(run.code, run.stderr).toBe(0);
   }));
 
-test.concurrent("before a runtime of the project is used, it is told what that gets and sets", () =>
+test.concurrent("before a runtime of the project is used, the user sees which variables it gets and sets", () =>
   withProcesses(async (project) => {
     plan(project);
     describeIn(project, ".maestro/runtimes");
@@ -80,7 +80,7 @@ test.concurrent("a described runtime takes over from a program that is missing",
     expect(start).toMatchObject({ runtime: "greeter", instead_of: "acp:not-there --acp" });
   }));
 
-test.concurrent("an unknown runtime is told with what is wrong in the files", () =>
+test.concurrent("the error about an unknown runtime says what is wrong in the files", () =>
   withProcesses(async (project) => {
     plan(project);
     project.write(".home/.config/maestro/runtimes/broken.json", JSON.stringify({ name: "broken", colour: 1 }));

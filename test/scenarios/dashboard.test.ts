@@ -1,4 +1,4 @@
-// The dashboard of a project, asked by programs: what it answers to whom, what it streams, how it ends. What a browser shows is in
+// The dashboard of a project, asked by programs: its answers, its streams, how it ends. What a browser shows is in
 // test/browser.
 
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -52,7 +52,7 @@ function rawAnswer(port: number, request: string): Promise<string> {
   });
 }
 
-/** What an agent can try that has found the port: every path and method, with and without made-up secrets. */
+/** What an agent that has found the port can try: every path and method, with and without made-up secrets. */
 const reach = `
 import { readFileSync } from "node:fs";
 const session = process.argv[2];
@@ -261,7 +261,7 @@ describe("a dashboard (T11)", () => {
       });
     }));
 
-  test("lists archived sessions, and streams a session to its end, also when it is archived meanwhile", () =>
+  test("lists archived sessions, and streams a session to its end, also when it is archived during the stream", () =>
     withProcesses(async (project) => {
       const standIn = prepare(project, [played(1, [["signal", "go"]])]);
       const run = background(project, ["run", planPath, "--grace", "300ms"], standIn.env());

@@ -1,4 +1,4 @@
-// What a person decides about a session, with and without an engine that runs it; and how they look at it.
+// What a user decides about a session, with and without an engine that runs it; and the views of it.
 
 import { describe, expect, test, vi } from "vitest";
 import {
@@ -186,7 +186,7 @@ describe("a session that is running", () => {
       expect(processesOf(project)).toEqual([]);
     }));
 
-  test.concurrent("takes up the `retry` of a phase that failed meanwhile", () =>
+  test.concurrent("applies the `retry` of a phase that failed during the run", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["await", ".bin/go"]]), played(2, [["exit", 1]])]);
       const env = agent.env({ MAESTRO_MAX_RETRIES: "0" });
@@ -207,7 +207,7 @@ describe("a session that is running", () => {
       const { env, engine } = await running(project);
       const abort = await maestro(project, ["abort", "--json"], env);
       expect(JSON.parse(abort.stdout)).toEqual({ session_id: "2026-02-14-task-api", status: "failed", aborted: true });
-      // When it says so, nobody works on it any more.
+      // When the command returns, no agent works on the phase any more.
       expect(processesOf(project).filter(({ command }) => !command.includes("maestro.js"))).toEqual([]);
       const run = await engine.ended;
       expect([run.code, run.stdout]).toEqual([1, expect.stringContaining("was aborted")]);
@@ -252,7 +252,7 @@ describe("a session that is running", () => {
       const archive = await maestro(project, ["archive"], env);
       expect([archive.code, archive.stderr]).toEqual([3, expect.stringContaining(`process ${engine.pid}`)]);
       expect((await maestro(project, ["doctor"], env)).code).toBe(0);
-      expect((await maestro(project, ["session", "note", "somebody was here"], env)).code).toBe(0);
+      expect((await maestro(project, ["session", "note", "another writer"], env)).code).toBe(0);
       expect(phasesOf(project)).toEqual(["in_progress", "in_progress", "pending"]);
       const view = project.read(".gemini/state/active-session.md");
       expect(view).toContain(`status: "in_progress"`);
@@ -362,7 +362,7 @@ describe("commands that show a session", () => {
       expect((await engine.ended).code).toBe(0);
     }));
 
-  test.concurrent("`report` tells of the active session, and of an archived one by its name or as the last (M178)", () =>
+  test.concurrent("`report` shows the active session, and an archived one by its name or as the latest (M178)", () =>
     withProcesses(async (project) => {
       const { env } = await failed(project);
       const active = JSON.parse((await maestro(project, ["report", "--json"], env)).stdout);

@@ -250,7 +250,7 @@ describe("record A1: a delegated agent that claims a file it did not create (K14
     { id: 2, agent: "tester", blocked_by: [1] },
   ];
 
-  test("has failed its validation, and the lead is told which file is missing", () => {
+  test("has failed its validation, and the answer to the lead names the missing file", () => {
     const project = shelf.keep(sessionProject(phases()));
     const prompt = delegated(project, "coder", "Phase: 1");
     const reply = handBack(project, "coder", prompt, report({ created: "src/lie.txt" }));

@@ -379,7 +379,7 @@ describe("an agent of a dispatch", () => {
     expect(agent.notes("start").map((note) => note.agent)).toEqual(["coder", "coder"]);
   });
 
-  test.concurrent("is found when --pass-env stands before the directory", async ({ project, agent }) => {
+  test.concurrent("is found when --pass-env comes before the directory", async ({ project, agent }) => {
     batchOf(project, { coder: [["environment"]] });
     const run = await maestro(project, ["dispatch", "--pass-env", "OTHER", "batch"], agent.env({ OTHER: "2" }));
     expect(run.code, run.stderr).toBe(0);
@@ -552,7 +552,7 @@ describe("a dispatch that has ended", () => {
     agent,
   }) => {
     shellGemini(project, `eval "$(sed -n 's/^DO //p')"`);
-    // Gone before anybody looks at how much they have said: one after the other, so that not all are seen by chance.
+    // The agents exit before the engine reads their output size, one after another, so that no order hides the error.
     const quick = ["coder.1", "coder.2", "coder.3", "coder.4"];
     for (const name of quick) prompt(project, name, "DO exec truncate -s 60000000 /proc/self/fd/1");
     prompt(project, "coder.stays", "DO head -c 60000000 /dev/zero; exec sleep 60");
@@ -754,10 +754,7 @@ describe("a dispatch that is interrupted", () => {
     expect(project.exists("batch/results/summary.json")).toBe(false);
   });
 
-  test.concurrent("runs its agents to the end when the reader of its output goes away (F4)", async ({
-    project,
-    agent,
-  }) => {
+  test.concurrent("runs its agents to the end when the reader of its output exits (F4)", async ({ project, agent }) => {
     batchOf(project, { coder: [["sleep", 500]] });
     const line = `"$1" "$2" dispatch batch | head -1`;
     const run = await spawned(

@@ -53,7 +53,7 @@ describe("an agent whose result is not usable (P9, K143)", () => {
         project,
         [
           ...cases.map(([, steps], index) => played(index + 1, steps)),
-          // So that somebody waits for all of them.
+          // One phase waits for all of them.
           played(last, [], { blocked_by: cases.map((_, index) => index + 1) }),
         ],
         { words: ["--max-concurrent", "4"], env: { MAESTRO_AUTO_ARCHIVE: "false" } },
@@ -111,7 +111,7 @@ describe("an agent whose result is not usable (P9, K143)", () => {
 describe("an agent that prints 100 MB (F15, P7)", () => {
   const much = 100 * 1024 * 1024;
 
-  /** The plan carried out, and the most memory that its engine had, in kB. */
+  /** Runs the plan, and returns the most memory that its engine had, in kB. */
   async function measured(project: Project, agent: StandIn, env: Record<string, string> = {}) {
     const engine = background(project, ["run", planPath, ...quick], agent.env(env));
     let peak = 0;

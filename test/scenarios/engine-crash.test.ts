@@ -1,4 +1,4 @@
-// The engine is killed, frozen and started twice: nothing that was done is lost, nothing is done twice, nothing is left running.
+// The engine is killed, frozen and started twice: no work is lost, no work is done twice, no process is left running.
 // MAESTRO_CHAOS_ROUNDS raises the number of rounds, MAESTRO_CHAOS_SEED repeats a run.
 
 import { rmSync } from "node:fs";
@@ -59,12 +59,12 @@ function finishedPhases(project: Project, agent: StandIn): string[] {
 
 const isArchived = (project: Project) => project.exists(".gemini/state/archive/2026-02-14-task-api.jsonl");
 
-/** How to go on: a crash may have been too early for a session. */
+/** The command that continues: a crash may have been too early for a session. */
 function nextWords(project: Project): string[] {
   return status(project).exists ? ["resume", "--yes"] : ["run", planPath];
 }
 
-/** After a crash: nothing runs, the session is sound, and it is carried to its end without doing anything twice. */
+/** After a crash: no process runs, the session is sound, and a resume completes it without doing anything twice. */
 async function recover(project: Project, agent: StandIn, what: string): Promise<void> {
   await allGone(project);
   const doctor = await commandLine(project, ["doctor"], { env: agent.env() });
@@ -287,7 +287,7 @@ describe("a result that an earlier session of the same name left", () => {
       const agent = prepare(project, [played(1, [])]);
       expect((await maestro(project, ["run", planPath, ...quick], agent.env())).code).toBe(0);
       expect(project.read(`${results}/coder.p1-1.exit`)).toBe("0\n");
-      // As somebody does who wants to start afresh: the session and its archive are gone, the batch is not.
+      // As a user does to start again: the session and its archive are deleted, the batch is not.
       rmSync(join(project.path, ".gemini/state"), { recursive: true });
       project.write(planPath, planText([played(1, [])]));
       // The second durable append is the intention of the first attempt.

@@ -1,4 +1,4 @@
-// What goes wrong beside the agents: leftovers, locks, tampering, settings, people who decide in the middle.
+// What goes wrong apart from the agents: leftovers, locks, tampering, settings, decisions during a run.
 
 import { describe, expect, test } from "vitest";
 import { commandLine } from "../support/command-line.ts";

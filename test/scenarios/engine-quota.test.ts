@@ -1,4 +1,4 @@
-// The provider refuses: the session slows down as a whole, nothing is lost, and no phase pays for it with its retries.
+// The provider rejects requests: the whole session slows down, no work is lost, and no phase uses up retries.
 
 import { describe, expect, test, vi } from "vitest";
 import {

@@ -1,4 +1,4 @@
-// An engine is stopped, by signals, limits and kills: its agents end, with everything they started, and the session can go on.
+// An engine is stopped, by signals, limits and kills: its agents end, with every process they started, and the session can be resumed.
 
 import { describe, expect, test, vi } from "vitest";
 import {
@@ -55,7 +55,7 @@ describe("a signal for the engine (F4, P3, P6)", () => {
         ]);
         engine.child.kill(signal);
         const end = await engine.ended;
-        // Whoever sees it end may rely on it: nothing is left at that moment.
+        // When the engine exits, no process of the run is left.
         expect(processesOf(project)).toEqual([]);
         expect([end.code, end.signal]).toEqual([code, null]);
         expect(end.stdout).toContain("was interrupted; all finished work is kept");
@@ -186,32 +186,34 @@ describe("an attempt that reaches its limit (F14, P8, M173, M174)", () => {
     ["has handed over and does not end", [["print"], ["hang"]]],
   ];
 
-  test.concurrent.each(cases)("and %s is gone with its whole tree, recorded as 124, and escalated", (_, steps) =>
-    withProcesses(async (project) => {
-      const agent = prepare(project, [played(1, steps)]);
-      const run = background(project, ["run", planPath, ...limit], agent.env({ MAESTRO_MAX_RETRIES: "0" }));
-      await until("the agent runs", () => agent.notes("start").length > 0, 25_000);
-      const [start] = agent.notes("start");
-      await until("the agent is gone", () => !isAlive(start?.pid ?? 0));
-      await allGone(project);
-      const took = Date.now() - (start?.at ?? 0);
-      expect(took).toBeLessThan(1000 + 500 + 1000 + NOISE_MS);
-      const end = await run.ended;
-      expect(end.code, end.stderr).toBe(4);
-      expect(project.read(`${results}/coder.p1-1.exit`)).toBe("124\n");
-      expect(end.stdout).toMatch(
-        /^Agent Timeout: coder\n\nPhase: Phase 1\nTimeout: 1 second\nElapsed: \d.* seconds?\n/m,
-      );
-      expect(end.stdout).toContain("1. Retry with increased timeout (suggest: 2 seconds)");
-      expect(end.stdout).toContain("What would you like to do?");
-      expect(end.stdout).toContain('/dist/maestro.js" retry 1 --timeout 2s');
-      const state = status(project);
-      expect(state).toMatchObject({
-        status: "failed",
-        phases: [{ status: "failed", retry_count: 0 }],
-        errors: [{ type: "timeout", agent: "coder", resolution: "pending", resolved: false }],
-      });
-    }),
+  test.concurrent.each(cases)(
+    "and %s is killed with its whole process tree, recorded as 124, and escalated",
+    (_, steps) =>
+      withProcesses(async (project) => {
+        const agent = prepare(project, [played(1, steps)]);
+        const run = background(project, ["run", planPath, ...limit], agent.env({ MAESTRO_MAX_RETRIES: "0" }));
+        await until("the agent runs", () => agent.notes("start").length > 0, 25_000);
+        const [start] = agent.notes("start");
+        await until("the agent is gone", () => !isAlive(start?.pid ?? 0));
+        await allGone(project);
+        const took = Date.now() - (start?.at ?? 0);
+        expect(took).toBeLessThan(1000 + 500 + 1000 + NOISE_MS);
+        const end = await run.ended;
+        expect(end.code, end.stderr).toBe(4);
+        expect(project.read(`${results}/coder.p1-1.exit`)).toBe("124\n");
+        expect(end.stdout).toMatch(
+          /^Agent Timeout: coder\n\nPhase: Phase 1\nTimeout: 1 second\nElapsed: \d.* seconds?\n/m,
+        );
+        expect(end.stdout).toContain("1. Retry with increased timeout (suggest: 2 seconds)");
+        expect(end.stdout).toContain("What would you like to do?");
+        expect(end.stdout).toContain('/dist/maestro.js" retry 1 --timeout 2s');
+        const state = status(project);
+        expect(state).toMatchObject({
+          status: "failed",
+          phases: [{ status: "failed", retry_count: 0 }],
+          errors: [{ type: "timeout", agent: "coder", resolution: "pending", resolved: false }],
+        });
+      }),
   );
 
   test.concurrent("has one grace period, not one for the agent and another for its children", () =>
@@ -348,7 +350,7 @@ describe("a process that an agent leaves behind (F13, P6)", () => {
     }),
   );
 
-  test.concurrent("is gone before the next engine starts anything, when engine and warden were killed together", () =>
+  test.concurrent("has exited before the next engine starts anything, when engine and warden were killed together", () =>
     withProcesses(async (project) => {
       const { agent, engine } = await running(project, [
         played(1, [...litter, ["write", ["ready", ""]], ["await", ".bin/go"]]),
@@ -372,7 +374,7 @@ describe("a process that an agent leaves behind (F13, P6)", () => {
 });
 
 describe("--detach", () => {
-  test.concurrent("keeps running when its parent has ended, in a session of its own, and is stopped by `maestro stop`", () =>
+  test.concurrent("keeps running when its parent has exited, in a session of its own, and is stopped by `maestro stop`", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["await", ".bin/go"]]), played(2, [["hang"]], { blocked_by: [1] })]);
       const parent = await maestro(project, ["run", planPath, "--detach", "--grace", "500ms"], agent.env());
@@ -380,9 +382,9 @@ describe("--detach", () => {
       const pid = Number(/is running in process (\d+)/.exec(parent.stdout)?.[1]);
       expect(isAlive(pid)).toBe(true);
       const watcher = background(project, ["watch"], agent.env());
-      for (let note = 0; !watcher.stderr().includes("is anybody there"); note++) {
+      for (let note = 0; !watcher.stderr().includes("is an engine there"); note++) {
         expect(note).toBeLessThan(50);
-        await maestro(project, ["session", "note", "is anybody there?"], agent.env());
+        await maestro(project, ["session", "note", "is an engine there?"], agent.env());
       }
       project.write(".bin/go", "");
       await until("the second agent runs", () => agent.notes("start").length === 2);
@@ -413,7 +415,7 @@ describe("--detach", () => {
       await engine.ended;
       const parent = await maestro(project, ["resume", "--detach", "--grace", "500ms"], agent.env());
       expect(parent.code, parent.stderr).toBe(0);
-      await until("the plan is carried out", () => project.exists(".gemini/state/archive/2026-02-14-task-api.md"));
+      await until("the plan has run", () => project.exists(".gemini/state/archive/2026-02-14-task-api.md"));
       await allGone(project);
       expect(agent.notes("start").map((note) => note.attempt)).toEqual([1, 2]);
     }));
@@ -425,7 +427,7 @@ describe("--detach", () => {
       const find = () => processesOf(project).find(({ command }) => command.includes("--ready-fd"));
       await until("the engine's process is there", find);
       parent.child.kill("SIGKILL");
-      await until("the plan is carried out", () => project.exists(".gemini/state/archive/2026-02-14-task-api.md"));
+      await until("the plan has run", () => project.exists(".gemini/state/archive/2026-02-14-task-api.md"));
       await allGone(project);
     }));
 });

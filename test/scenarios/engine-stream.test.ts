@@ -1,4 +1,4 @@
-// What is seen of an agent while it works: it prints an event for whatever it does.
+// What a run shows of an agent while it works: the agent prints an event for each of its actions.
 
 import { expect, test, vi } from "vitest";
 import { quick } from "../support/engine-run.ts";
@@ -71,7 +71,7 @@ test("`status`, `watch` and `logs` show what a running agent does, without the p
     expect(journalOf(project).filter(({ type }) => /activity|heartbeat/.test(String(type)))).toEqual([]);
   }));
 
-test("an agent that was told to end with its engine has not failed, whatever it had said by then (C57, K151)", () =>
+test("an agent that is stopped with its engine has not failed, whatever it has said before (C57, K151)", () =>
   withProcesses(async (project) => {
     const agent = prepare(project, [
       played(1, [["obey"], ["say", "## Task Report\n- Status: success\n"], ["write", ["said", ""]], ["hang"]]),

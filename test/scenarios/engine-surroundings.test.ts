@@ -1,4 +1,4 @@
-// A run whose surroundings fail: no runtime, a changed plan, a full disk, a state directory that disappears.
+// A run whose environment fails: no runtime, a changed plan, a full disk, a state directory that disappears.
 
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -68,7 +68,7 @@ describe("a run without what it needs", () => {
     }));
 });
 
-describe("a plan that changed meanwhile (F19, L166, L169)", () => {
+describe("a plan that changed since the start (F19, L166, L169)", () => {
   test.concurrent("is not followed until the user accepts it: the difference is shown; exit 4", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, []), played(2, [["hang"]], { blocked_by: [1] })]);
@@ -113,7 +113,7 @@ describe("a plan that was deleted", () => {
 describe("a full disk (F5, P1, P11)", () => {
   const command = `timeout 30 '${process.execPath}' '${maestroPath}'`;
 
-  test("ends the run with the path and the reason, agents gone, state intact; with space again it is resumed to its end", async (context) => {
+  test("ends the run with the path and the reason, agents stopped, state intact; once there is space, the session can be resumed", async (context) => {
     await withProcesses(async (project) => {
       const fill = "test -e filled || { touch filled; head -c 4000000 /dev/zero >.gemini/fill; true; }";
       const agent = prepare(project, [

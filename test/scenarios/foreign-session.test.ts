@@ -1,4 +1,4 @@
-// What a repository ships is not believed: its session, its journal, its .env. The built command, as a user types it in a fresh clone.
+// Maestro does not trust what a repository ships: its session, its journal, its .env. The built command, as a user types it in a fresh clone.
 
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

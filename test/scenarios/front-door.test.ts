@@ -155,7 +155,7 @@ describe("maestro_run", () => {
       expect(agent.notes("start")).toEqual([]);
     }));
 
-  test("stops for the review of a batch, and goes on after the approval (C41, C43)", () =>
+  test("stops for the review of a batch, and continues after the approval (C41, C43)", () =>
     withIsolated(
       { "a.txt": "a\n", "b.txt": "b\n" },
       [
@@ -248,7 +248,7 @@ describe("maestro_wait", () => {
       });
     }));
 
-  test("tells progress at least every 15 s, and costs at most 1 % of a CPU and no watcher in 200 calls (C43)", () =>
+  test("reports progress at least every 15 s, and costs at most 1 % of a CPU and no watcher in 200 calls (C43)", () =>
     withProcesses(async (project) => {
       await conversation(project, [played(1, [go("go")])], async (client, agent) => {
         await client.ok("maestro_run", parallel);
@@ -331,7 +331,7 @@ describe("maestro_wait", () => {
       });
     }));
 
-  test("goes on over a retry that needs no decision (C43)", () =>
+  test("keeps waiting during a retry that needs no decision (C43)", () =>
     withProcesses(async (project) => {
       const phases = [scripted(1, { 1: [["exit", 3]], "*": [] })];
       await conversation(

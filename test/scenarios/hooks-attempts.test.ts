@@ -388,7 +388,7 @@ describe("record A7: a delegation whose conversation died", () => {
     expect(said).toMatch(/phase 1: 1 file.*attempt 1[\s\S]*phase 1: 1 file.*attempt 2/);
   });
 
-  test("that the user cancelled is over when the conversation goes on (C49)", () => {
+  test("that the user cancelled is over when the conversation continues (C49)", () => {
     const project = plainProject();
     delegated(project, "coder", "Phase: 1");
     expect(complete(project, "bad").decision).toBe("deny");

@@ -278,7 +278,7 @@ describe("the hand-back: AfterTool of invoke_agent", () => {
     expect(project.read(journal)).toBe(before);
   });
 
-  test("records one result once, and none of a phase that a person has closed meanwhile", () => {
+  test("records one result once, and none of a phase that the user has closed", () => {
     const project = inSession();
     const prompt = delegated(project, "coder", "Phase: 1");
     handBack(project, "coder", prompt, report());
@@ -377,7 +377,7 @@ describe("sixteen delegations at once", () => {
       const input = hookInput(project, event, { tool_name: "invoke_agent", ...more });
       return startHook(project, event, { input }).then((run) => ({ ...run, phase }));
     };
-    // Who could not have the lock in time says so; then it has done nothing, and can be asked again.
+    // A hook that cannot get the lock in time says so and changes nothing, so it can be called again.
     const begin = (phase: number) =>
       call("BeforeTool", phase, { tool_input: { agent_name: "coder", prompt: `Phase: ${phase}` } });
     const end = ({ phase, reply }: Awaited<ReturnType<typeof begin>>) =>
@@ -408,6 +408,6 @@ describe("sixteen delegations at once", () => {
     );
     expect(faultsOf(project)).toEqual([]);
     expectDoctorContent(project);
-    expect(complete(project, "nobody is left to report").decision).toBe("allow");
+    expect(complete(project, "nothing is left to report").decision).toBe("allow");
   });
 });

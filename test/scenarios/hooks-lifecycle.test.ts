@@ -67,7 +67,7 @@ describe("SessionStart (R227-R230, C38)", () => {
     expect(project.list(".gemini/plans")).toEqual(["archive"]);
   });
 
-  test("tells user and model of a session that is waiting: its status and its current phase", () => {
+  test("shows user and model a session that is waiting: its status and its current phase", () => {
     const project = inSession();
     move(project, "1", "in_progress");
     const { reply } = start(project);
@@ -189,7 +189,7 @@ describe("SessionEnd (R231-R233)", () => {
     expect(status(project).exists).toBe(true);
   });
 
-  test.each(["", "x", "a line that somebody else wrote\n"])("appends to a history that begins with %j", (before) => {
+  test.each(["", "x", "a line that another program wrote\n"])("appends to a history that begins with %j", (before) => {
     const project = inSession();
     project.write(`${state}/session-history.log`, before);
     end(project);
@@ -211,7 +211,7 @@ describe("BeforeAgent (U244, U245)", () => {
     expect(turn(emptyProject(), "Write me a poem.")).toEqual({ continue: true });
   });
 
-  test("tells the model, in a few words, where the session stands", () => {
+  test("gives the model, in a few words, the state of the session", () => {
     const project = inSession();
     move(project, "1", "in_progress");
     const reply = turn(project, "Go on.");
@@ -496,7 +496,7 @@ describe("PreCompress (W252-W254)", () => {
     expect(project.read(checkpoint)).not.toContain("the build broke");
   });
 
-  test("record A8: tells the summary each time, and writes it anew only when the session has changed (W254)", () => {
+  test("record A8: shows the summary each time, and writes it again only when the session has changed (W254)", () => {
     const project = inSession();
     const said = compress(project);
     expect(said.systemMessage).toContain(id);

@@ -73,7 +73,7 @@ async function every(
 const everyHook = (project: Project, env: Record<string, string> = {}, events: readonly HookEvent[] = hookEvents) =>
   every((event) => ({ input: hookInput(project, event, work[event]), env }), project, events);
 
-/** What a hook says that has nothing to say: the call goes on. */
+/** The answer of a hook that has nothing to say: the call continues. */
 function silent(event: string): Reply {
   return event === "BeforeTool" ? { decision: "allow" } : { continue: true };
 }
@@ -84,7 +84,7 @@ function repliesOf(runs: Runs): Record<string, Reply> {
   return Object.fromEntries(Object.entries(runs).map(([event, { reply }]) => [event, reply]));
 }
 
-describe("every hook, whatever it is told (C31, C39, F24, Q222-Q224, Q226, I123)", () => {
+describe("every hook, whatever its input (C31, C39, F24, Q222-Q224, Q226, I123)", () => {
   test.each([
     ["is empty", ""],
     ["is cut short", '{"session_id":"x","cwd":"/'],
@@ -200,7 +200,7 @@ describe("every hook, whatever it is told (C31, C39, F24, Q222-Q224, Q226, I123)
     },
   );
 
-  test("judges by the project that it is told of, when its own directory is gone", () => {
+  test("judges by the project of its input when its own directory does not exist", () => {
     const project = shelf.keep(new Project());
     const call = { cwd: project.path, tool_name: "run_shell_command", tool_input: { command: "rm -rf /" } };
     const script = `mkdir gone && cd gone && rmdir ../gone && printf %s "$CALL" | '${process.execPath}' '${hookPath}' BeforeTool`;
@@ -231,7 +231,7 @@ describe("every hook, whatever it is told (C31, C39, F24, Q222-Q224, Q226, I123)
 describe("every hook, whatever became of the state (C39, Q222, Q226)", () => {
   const readers = ["SessionStart", "SessionEnd", "BeforeAgent", "BeforeTool", "AfterTool", "PreCompress"] as const;
 
-  /** Nothing is refused, nobody is held up, and a delegated agent is told what every agent is told (N190). */
+  /** The hook denies nothing, delays nothing, and gives a delegated agent the same prompt as every agent (N190). */
   async function goesOn(project: Project, env: Record<string, string> = {}): Promise<Runs> {
     const runs = await everyHook(project, env, readers);
     for (const event of readers) {

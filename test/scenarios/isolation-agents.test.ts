@@ -1,4 +1,4 @@
-// Agents, users and commands that do what they like while attempts run in worktrees: real processes, real git, the built command.
+// Agents, users and commands that change files while attempts run in worktrees: real processes, real git, the built command.
 
 import { lstatSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -425,7 +425,7 @@ describe("a repository", () => {
     rmSync(join(project.path, ".git"), { recursive: true });
     project.git("-c", "init.defaultBranch=main", "init", "-q");
     project.write(".git/info/exclude", ".bin\n.home\n.gemini\n");
-    // There is no index before the first of these.
+    // The index does not exist before the first of these.
     project.git("add", "a.txt");
   }
 

@@ -1,5 +1,5 @@
-// The engine is killed while attempts are placed, examined and brought into the project. Whoever comes after it finds every file old or new,
-// and leaves every phase in the project as a whole or not at all. MAESTRO_CHAOS_ROUNDS goes through all points and more rounds,
+// The engine is killed while attempts are placed, examined and brought into the project. The next engine finds every file old or new,
+// and leaves every phase in the project as a whole or not at all. MAESTRO_CHAOS_ROUNDS visits all points and runs more rounds,
 // MAESTRO_CHAOS_SEED repeats a run.
 
 import { chmodSync, readFileSync, rmSync } from "node:fs";
@@ -63,7 +63,7 @@ const allPoints = integrationSteps.flatMap(([step, times]) =>
   Array.from({ length: times }, (_, at) => `${step}:${at + 1}`),
 );
 
-/** One of each way to die: nothing ready, half a file, all ready, in between, two names for one file, all in and not told. */
+/** One of each state to be killed in: nothing ready, half a file, all ready, in between, two names for one file, all applied and not recorded. */
 const somePoints = [
   "integrate-open:3",
   "integrate-write-half:2",
@@ -120,7 +120,7 @@ describe("an engine that is killed and resumed (F1, F22, P1, P3)", () => {
     );
   });
 
-  /** Killed at the n-th call of git, and on from there; false when there are fewer. */
+  /** Kills the engine at the n-th call of git and resumes; false when there are fewer calls. */
   const killedByGit = (n: number, when: "before" | "after" | "late") =>
     within(one, async (project) => {
       const belongings = project.belongings();
@@ -167,8 +167,8 @@ describe("an engine that is killed and resumed (F1, F22, P1, P3)", () => {
 });
 
 /**
- * Puts a git in front of git whose n-th call kills the process that made it: before git does anything, after it has done it, or "late", when
- * git does it although the one who asked is long dead: once there is a file .bin/now. Returns what takes it away again.
+ * Puts a wrapper in front of git whose n-th call kills the calling process: before git runs, after it has run, or "late", when
+ * git runs although the caller is dead: once the file .bin/now exists. Returns a function that removes the wrapper.
  */
 function putDeadlyGit(project: IsolatedProject, n: number, when: "before" | "after" | "late"): () => void {
   const git = project.run("sh", ["-c", "command -v git"]).stdout.trim();
@@ -321,7 +321,7 @@ describe("an integration that is killed and not resumed", () => {
         const { code, stdout } = await maestro(project, ["doctor", "--fix"], project.agents.env());
         expect(code, `${what}: ${stdout}`).toBe(0);
         expect(expectWhole(project, three, what).length, what).toBeGreaterThan(0);
-        // What the other phase was at is left to the resume.
+        // The resume finishes the other phase.
         if (!hasOpenAttempt(project)) await expectClean(project, belongings, what);
         await expectRecovery(project, three, belongings, what);
       });
@@ -331,7 +331,7 @@ describe("an integration that is killed and not resumed", () => {
 });
 
 describe("a recovering engine that is killed once more", () => {
-  /** The first one dies over an integration; what the second one is killed at is given. */
+  /** The first engine dies during an integration; the caller chooses where the second one is killed. */
   const killedTwice = (
     first: string,
     second: string,
@@ -427,7 +427,7 @@ describe("an engine in worktrees that is killed at random times (F2, P1-P4)", ()
 });
 
 describe("a kill while an agent works in its worktree", () => {
-  /** It has done half of its work, and goes on as long as it may; asked to end, it does not. */
+  /** It has done half of its work and keeps running; it ignores TERM. */
   const half: Steps = [
     ["ignore", "SIGTERM"],
     ["command", ["sh", "-c", "sed -i 's/^line 2$/changed/' one/text.txt && echo more > one/more.txt"]],
@@ -456,7 +456,7 @@ describe("a kill while an agent works in its worktree", () => {
         expect(expectWhole(project, phases, whom)).toEqual([]);
         const run = await maestro(project, resuming, project.agents.env());
         expect(run.code, run.stderr).toBe(0);
-        // What the first one did is where the second one began.
+        // The second attempt began with the work of the first one.
         const { "one/more.txt": more, ...rest } = below(filesOf(project), "one");
         expect(more).toMatch(/^- (more\n)+$/);
         expect(rest).toEqual(changed("one"));

@@ -79,7 +79,7 @@ describe("record A11: the user's object database", () => {
       },
     ));
 
-  test("is as before once the sessions are dropped, except for what the user has stored meanwhile", () =>
+  test("is as before once the sessions are dropped, except for what the user has stored since", () =>
     withIsolated(
       { "a.txt": "old\n" },
       [

@@ -1,4 +1,4 @@
-// Who may change what, and what is told about it: in worktrees, in the project itself, outside git. Real processes, real git.
+// Which files an attempt may change, and which warnings follow: in worktrees, in the project itself, outside git. Real processes, real git.
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -67,7 +67,7 @@ describe("an agent that changes files outside of its phase's", () => {
       expect(project.worktrees()).toEqual([]);
     }));
 
-  test.concurrent("is warned with --ownership warn: the work is in the project, and it is told everywhere", () =>
+  test.concurrent("gets a warning with --ownership warn: the work is in the project, and every view says so", () =>
     withIsolated(files, [strayer, bystander], async (project) => {
       const run = await project.begin("--ownership", "warn", ...only("strays")).ended;
       expect(run, run.stdout + run.stderr).toMatchObject({ code: 0 });

@@ -1,4 +1,4 @@
-// What an attempt leaves that nobody asked for: large files stay out of the repository, and links that lead out of the project are told.
+// Files that an attempt should not leave: large files stay out of the repository, and a warning names links that lead out of the project.
 
 import { describe, expect, test, vi } from "vitest";
 import { agent, bystander, type IsolatedProject, only, withIsolated } from "../support/isolated.ts";

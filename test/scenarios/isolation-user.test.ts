@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 const edited = (text: string, ...edits: [string, string][]) =>
   edits.reduce((all, [from, to]) => all.replace(`${from}\n`, `${to}\n`), text);
 
-describe("a user who works in the project meanwhile", () => {
+describe("a user who works in the project during the run", () => {
   const text = numbered(20);
 
   test.concurrent("keeps other files, edits elsewhere in the same file, commits, the index, the branch and the stash", () =>

@@ -61,7 +61,7 @@ describe("maestro diff", () => {
     expect(project.files()).toEqual(after);
   });
 
-  test("sums it up with --stat, and tells programs with --json", async () => {
+  test("prints a summary with --stat, and JSON with --json", async () => {
     const { base, commit } = await oneAttempt({ outside: ["src/new.ts"] });
     expect((await project.command(["diff", "1", "--stat"])).stdout).toBe(
       [
@@ -172,7 +172,7 @@ describe("maestro diff", () => {
     expect((await json(["diff", "1"])).files).toHaveLength(4);
   });
 
-  test("works without the ref while the commit exists, and refuses when the commit is gone or another one", async () => {
+  test("works without the ref while the commit exists, and refuses when the commit is missing or another one", async () => {
     const { base, commit } = await oneAttempt();
     project.git.git("update-ref", ref(1, 1), base);
     expect(await project.command(["diff", "1"])).toMatchObject({
@@ -375,7 +375,7 @@ describe("maestro apply", () => {
     expect((await project.command(["apply", "1"])).stdout).toBe("Attempt 1 of phase 1 is already in the project\n");
   });
 
-  test("works in a directory of the repository, and refuses what lies outside of it", async () => {
+  test("works in a directory of the repository, and refuses files outside of it", async () => {
     project.remove();
     project = new WorkedProject("packages/api");
     project.write({ "a.ts": lines() });

@@ -1,4 +1,4 @@
-// Git that waits: FIFOs that agents leave are never opened, and a git that waits all the same ends with the engine, however that ends.
+// Git that hangs: FIFOs that agents leave are never opened, and a git that hangs anyway ends with the engine, however the engine ends.
 
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, rmSync } from "node:fs";
@@ -55,7 +55,7 @@ describe("FIFOs that an agent leaves", () => {
     }));
 });
 
-/** From the time `hang` is called a git with that word among its arguments waits for ever; a deaf one does not end on TERM. */
+/** Once `hang` is called, a git with that word among its arguments hangs forever; a deaf one also ignores TERM. */
 class WaitingGit {
   readonly #project: IsolatedProject;
 

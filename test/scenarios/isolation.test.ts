@@ -90,7 +90,7 @@ describe("attempts that run side by side", () => {
       expect(project.agents.notes("start")).toHaveLength(2);
       expect(project.git("show", "refs/maestro/2026-02-14-task-api/two/1:a.txt")).toBe("2");
       expect(project.worktrees()).toEqual([]);
-      // A way out that costs nothing: the person makes room for the work, and says so.
+      // The user restores the conflicting file, then applies the work.
       project.write("a.txt", "old\n");
       const applied = project.maestro(["apply", "two"]);
       expect(applied).toMatchObject({ code: 0, stdout: expect.stringContaining("This completes phase two") });

@@ -52,7 +52,7 @@ describe("a journal that another program wrote", () => {
     },
   );
 
-  test("writes nothing outside of its state directory, whatever stands in whichever field", () => {
+  test("writes nothing outside of its state directory, whatever a field contains", () => {
     const before = filesBelow(base);
     for (const [index, [at, path]] of fields.entries()) {
       const value = hostileValues[index % hostileValues.length];

@@ -119,7 +119,7 @@ describe("the command line", () => {
     expect((await commandsOf([])).length).toBeGreaterThan(20);
   }, 60_000);
 
-  test("says so when the answer cannot be written, and when the directory is gone", () => {
+  test("says so when the answer cannot be written, and when the directory does not exist", () => {
     const full = project.run("sh", ["-c", `node "${root}dist/maestro.js" --help > /dev/full`]);
     expect(full).toMatchObject({
       code: 1,
@@ -135,7 +135,7 @@ describe("the command line", () => {
     });
   });
 
-  test("does not wait for a FIFO, wherever it lies", async () => {
+  test("does not wait for a FIFO, wherever it is", async () => {
     project.run("mkfifo", [".env"]);
     expect((await commandLine(project, ["status"])).stdout).toBe("No active session\n");
     const run = project.run("sh", [

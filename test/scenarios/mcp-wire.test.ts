@@ -23,7 +23,7 @@ describe("the MCP server on the wire (F23)", () => {
         client.write(`${request.slice(20)}\n`);
         expect((await reply).result).toEqual({});
         client.write(Buffer.concat([Buffer.from('{"jsonrpc":"2.0","id":1,'), Buffer.from([0xff, 0xc0, 0x0a])]));
-        client.write("this is no JSON\n[]\n");
+        client.write("this is not JSON\n[]\n");
         expect((await client.request("ping")).result).toEqual({});
         expect(client.strays.map(({ id, error }) => [id, error.code])).toEqual([
           [null, -32700],
@@ -71,7 +71,7 @@ describe("the MCP server on the wire (F23)", () => {
       });
     }));
 
-  test("finishes what was asked when its input ends, and is gone within a second, with the view drawn", TIMED, () =>
+  test("answers the open requests when its input ends, and exits within a second, with the view drawn", TIMED, () =>
     withProject(async (project) => {
       createSession(project);
       const client = new McpClient(project);
@@ -102,7 +102,7 @@ describe("the MCP server on the wire (F23)", () => {
         expect(ms).toBeLessThan(1000);
         expect(project.read(view)).toContain("maestro:view seq=1 ");
       });
-      // What was recorded is drawn by whoever comes next.
+      // The next process draws what was recorded.
       expect(status(project).phases[0].files_created).toEqual(["a"]);
       expect(project.read(view)).toContain("maestro:view seq=2 ");
     }),

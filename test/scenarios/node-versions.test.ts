@@ -189,7 +189,7 @@ describe("the compile cache", () => {
   const status = (options: { cwd?: string; env?: Record<string, string> } = {}) =>
     project.run(process.execPath, [join(installation, "dist", "maestro.js"), "status"], options);
 
-  test("lies in the installation, closed to other users, and changes no answer", () => {
+  test("is in the installation, closed to other users, and changes no answer", () => {
     const first = status();
     const second = status();
     const server = () => project.run(process.execPath, [join(installation, "dist", "mcp.js")], { input: initialize });
@@ -203,7 +203,7 @@ describe("the compile cache", () => {
     expect(project.list().filter((name) => name.includes("cache"))).toEqual([]);
   });
 
-  test("is not believed where it is damaged or cut off, and is written again", () => {
+  test("is ignored where it is damaged or truncated, and is written again", () => {
     const first = status();
     const kept = readdirSync(cacheOf(installation), { recursive: true, encoding: "utf8" })
       .map((name) => join(cacheOf(installation), name))
@@ -310,7 +310,7 @@ describe("the compile cache", () => {
       expect(project.list().filter((name) => name.includes("cache"))).toEqual([]);
     });
 
-    test("is not believed where it is damaged or cut off, and is written again", () => {
+    test("is ignored where it is damaged or truncated, and is written again", () => {
       const first = judge(denied);
       kept().forEach((name, at) => {
         const path = join(cacheOf(installation), name);

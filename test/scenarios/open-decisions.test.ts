@@ -1,4 +1,4 @@
-// A failed phase waits for the user: wherever the user or a model looks, the decision is there with a command for each option.
+// A failed phase waits for the user: every view shows the decision with a command for each option.
 
 import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";

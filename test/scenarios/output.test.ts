@@ -1,4 +1,4 @@
-// What a journal that came from elsewhere can do to a terminal: nothing. And what of a secret is left in the state directory: nothing.
+// A journal from elsewhere cannot harm a terminal, and no secret is left in the state directory.
 
 import { existsSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
@@ -153,7 +153,7 @@ const secrets = {
   webhook: `https://hooks.slack.com/services/T00000000/B00000000/${"aB3dE5gH7jK9mN1pQ2rS4tU6"}`,
 };
 
-/** Whoever looks through all that Maestro keeps, but for the plan that the user wrote. */
+/** All text that Maestro keeps, except the plan that the user wrote. */
 function keptOf(project: Project): string {
   return project.run("grep", ["-raF", "--exclude-dir=plans", "", ".gemini"]).stdout;
 }

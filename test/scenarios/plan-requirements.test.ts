@@ -1,4 +1,4 @@
-// Requirements of the design: a run of a plan with open ones ends with the session open, and only the user's reason completes it as it is.
+// Requirements of the design: a run with open requirements leaves the session open, and only a reason of the user completes it anyway.
 
 import { describe, expect, test, vi } from "vitest";
 import { commandLine } from "../support/command-line.ts";

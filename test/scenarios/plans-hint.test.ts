@@ -1,4 +1,4 @@
-// Plans are the user's to commit or to ignore, which a project hears once, at the end of its first session.
+// The user chooses whether to commit or ignore plans: Maestro says so once, at the end of the first session of a project.
 
 import { afterEach, describe, expect, test } from "vitest";
 import { initRepository } from "../support/empty-repository.ts";

@@ -101,7 +101,7 @@ const byTool = (args: object) =>
     }),
   );
 
-describe("after an engine died with a change half in the project and an attempt at work", () => {
+describe("after an engine died with a half-applied change and a running attempt", () => {
   const finished = "Integrating attempt 1 of phase 1 (session 2026-02-14-task-api) had been interrupted";
 
   test("maestro_decide abort does what `maestro abort` does", async () => {

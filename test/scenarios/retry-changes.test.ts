@@ -1,4 +1,4 @@
-// A person changes something when a failed phase is retried: what the next attempt is told, who does it, how long, and what counts.
+// The user changes something when a failed phase is retried: the guidance, the agent, the time limit or the criteria.
 
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { commandLine } from "../support/command-line.ts";

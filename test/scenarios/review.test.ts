@@ -242,7 +242,7 @@ describe("a run with --review phase", () => {
   const isOpen = (project: IsolatedProject) =>
     project.events("attempt.started").length === 2 && project.events("attempt.finished").length === 1;
 
-  test.runIf(hasTerminal)("asks at a terminal while another agent works, which goes on meanwhile (C41)", () =>
+  test.runIf(hasTerminal)("asks at a terminal while another agent works, which continues (C41)", () =>
     withIsolated(files, apart, async (project) => {
       const words = ["run", planPath, "--review", "phase", "--keep-open", "--grace", "500ms"];
       const { answer, ended } = onTerminal(project, words, project.agents.env());

@@ -57,7 +57,7 @@ const started = (project: Project) =>
     .map(({ phase, runtime, instead_of }) => ({ phase, runtime, instead_of }));
 
 describe("a run with several runtimes", () => {
-  test("continues with the next one when the quota is gone for longer than the wait, and counts no retry", () =>
+  test("continues with the next runtime when the quota is exhausted for longer than the wait, and counts no retry", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [played(1, [["quota", 3600]], {}, [["quota", 3600]])]);
       install(project, "claude");

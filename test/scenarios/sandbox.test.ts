@@ -1,4 +1,4 @@
-// `maestro run --sandbox` from the outside: a real repository, real worktrees, an agent that tries to read what is not its business, setup and
+// `maestro run --sandbox` from the outside: a real repository, real worktrees, an agent that tries to read files it must not read, setup and
 // validation commands of a project with dependencies. Linux with bubblewrap.
 
 import { spawn } from "node:child_process";

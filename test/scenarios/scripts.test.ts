@@ -287,7 +287,7 @@ describe("read-active-session.sh", () => {
     expect(one).toEqual({ code: 0, signal: null, stdout: "hello\n", stderr: warned });
   });
 
-  test("prints the file as it lies there, whatever it says, and leaves it alone (D39)", () => {
+  test("prints the file as it is, whatever it says, and does not change it (D39)", () => {
     project.write(".gemini/state/active-session.md", "hello\n");
     expect(project.script("read-active-session.sh")).toEqual({ code: 0, signal: null, stdout: "hello\n", stderr: "" });
     expect(project.list(".gemini/state")).toEqual(["active-session.md"]);

@@ -369,7 +369,7 @@ describe("completing and archiving (L160-L164)", () => {
     ]);
   });
 
-  test("archive leaves a plan that lies elsewhere where it is", async () => {
+  test("archive does not move a plan outside the plans directory", async () => {
     await commandLine(project, ["archive"]);
     project.write("docs/plan.md", planText([{ id: 1 }]));
     await commandLine(project, ["session", "create", "docs/plan.md"]);

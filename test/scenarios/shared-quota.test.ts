@@ -1,4 +1,4 @@
-// Two sessions with one credential: what the provider tells one of them holds for the other, and for no session with another credential.
+// Two sessions with one credential: a rejection of one of them also slows the other, and no session with another credential.
 
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";

@@ -1,4 +1,4 @@
-// What Maestro believes of a project that it is started in, and what it says before agents run there: with the stand-in for the CLI.
+// What Maestro trusts in a project, and what it says before agents run there: with the stand-in for the CLI.
 
 import { chmodSync } from "node:fs";
 import { delimiter } from "node:path";

@@ -168,7 +168,7 @@ describe("an edit of the view", () => {
   );
 });
 
-describe("a session whose journal is gone", () => {
+describe("a session whose journal is missing", () => {
   test.each(["deleted", "emptied"])("(%s) is rebuilt from its view, with a message about what is lost", async (how) => {
     createSession(project);
     await commandLine(project, ["session", "transition", "1", "in_progress"]);

@@ -105,7 +105,7 @@ describe.concurrent("an attempt on a worker", () => {
     });
   });
 
-  test("goes on when its engine dies, and the next engine takes its delivery", async (context) => {
+  test("continues when its engine dies, and the next engine takes its delivery", async (context) => {
     await within(context, [waiting()], async (project) => {
       await project.worker();
       const engine = project.engine();

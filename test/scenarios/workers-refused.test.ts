@@ -1,4 +1,4 @@
-// Content that an exchange never accepts, and announcements of deliveries that are none: nobody waits for them.
+// Content that an exchange never accepts, and messages about deliveries that do not exist: the engine waits for neither.
 
 import { execFileSync } from "node:child_process";
 import { describe, expect, test, vi } from "vitest";

@@ -1,4 +1,4 @@
-// What the design documents want said to every agent, with the number of each requirement. Only words that a requirement asks for
+// What the design documents require every agent's texts to say, with the number of each requirement. Only words that a requirement asks for
 // are exact; around them the texts may change.
 
 import { headings, type RequiredProse, within } from "./prose-rule.ts";

@@ -1,4 +1,4 @@
-// A real browser for the tests of the page: Debian's Chromium, which a clean machine lets itself be given, driven by playwright-core.
+// A real browser for the tests of the page: Debian's Chromium, installed on a clean machine, driven by playwright-core.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const INSTALL_MS = 300_000;
 let browser: Promise<Browser> | undefined;
 let missing: string | undefined;
 
-/** One browser for all tests of a file. Without one the test is skipped, and it is said why. */
+/** One browser for all tests of a file. Without one the test is skipped, with the reason. */
 async function testBrowser(context: Pick<TestContext, "skip">): Promise<Browser> {
   const executablePath = places.find((path) => existsSync(path)) ?? install();
   if (executablePath === undefined) return context.skip(missing);
@@ -29,7 +29,7 @@ export async function closeBrowser(): Promise<void> {
   browser = undefined;
 }
 
-/** Root with apt is a container or a virtual machine that was made for this; no other machine is changed. */
+/** Only root with apt installs: that is a container or a virtual machine made for this, never a user's machine. */
 function install(): string | undefined {
   if (missing !== undefined) return undefined;
   if (process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {

@@ -1,4 +1,4 @@
-// bubblewrap for the tests that need it: what the machine has, or what a clean one lets itself be given.
+// bubblewrap for the tests that need it: the machine's own, or installed on a clean machine.
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -8,7 +8,7 @@ import type { Scope } from "../../src/engine/sandbox/scope.ts";
 
 let found: SandboxProgram | undefined;
 
-/** Its path. Without it the test is skipped, and it is said why. */
+/** Its path. Without it the test is skipped, with the reason. */
 export function bubblewrap(context: Pick<TestContext, "skip">): string {
   found ??= find();
   if (found.kind === "found") return found.program;
@@ -35,7 +35,7 @@ function find(): SandboxProgram {
   return report(findSandbox(process.env));
 }
 
-/** Root with apt is a container or a virtual machine that was made for this; nobody's own machine is changed. */
+/** Only root with apt installs: that is a container or a virtual machine made for this, never a user's machine. */
 function canInstall(): boolean {
   return process.getuid?.() === 0 && existsSync("/usr/bin/apt-get");
 }

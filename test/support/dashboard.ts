@@ -1,4 +1,4 @@
-// A dashboard of a project, and requests to it with whatever headers a test wants to send.
+// A dashboard of a project, and requests to it with any headers.
 
 import { request } from "node:http";
 import { type Background, background, until } from "./processes.ts";

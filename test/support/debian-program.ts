@@ -1,4 +1,4 @@
-// Programs of Debian that tests need: a clean machine lets itself be given them.
+// Programs of Debian that tests need, installed on a clean machine.
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Journal lines as somebody who knows the format writes them: numbered and with correct checksums, behind what is there.
+// Journal lines as an attacker who knows the format writes them: numbered and with correct checksums, at the end of the journal.
 
 import { appendFileSync, readFileSync } from "node:fs";
 import type { SessionEvent } from "../../src/session/events.ts";

@@ -153,7 +153,7 @@ function plainText(shown: string): string {
   return shown.replace(/\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]*\u0007|[@-Z\\^-_=>78])/g, "");
 }
 
-/** One prompt without anybody to answer, and every tool call approved. */
+/** One prompt without a user to answer, and every tool call approved. */
 export function headless(prompt: string, mode = "yolo"): string[] {
   return ["-m", "gemini-2.5-flash", `--approval-mode=${mode}`, "-o", "json", "-p", prompt];
 }
@@ -175,7 +175,7 @@ export function keepAtHome(project: Project, modelUrl: string): void {
 }
 
 /**
- * Starts `maestro` with the CLI on its PATH. Nobody may block meanwhile: the model lives in this process. Without an address nothing of the
+ * Starts `maestro` with the CLI on its PATH. The caller must not block, because the model runs in this process. Without an address nothing of the
  * model is exported.
  */
 export function maestroWithGemini(

@@ -103,7 +103,7 @@ export class GitProject {
     return opening.repository;
   }
 
-  /** What nobody but the user may change: index, references, reflog, configuration, stash, working tree. */
+  /** What only the user may change: index, references, reflog, configuration, stash, working tree. */
   untouchables(): Record<string, string> {
     const gitDir = join(this.path, ".git");
     const kept = ["index", "HEAD", "config", "packed-refs", "logs", "refs/heads", "refs/stash", "info"];

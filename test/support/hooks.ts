@@ -45,13 +45,13 @@ export interface HookRun extends Run {
 /** The name of the conversation, unless a test says otherwise. */
 const session_id = "11111111-2222-3333-4444-555555555555";
 
-/** What Gemini CLI tells every hook, and what it tells this one. */
+/** What Gemini CLI sends to every hook, and what it sends to this one. */
 export function hookInput(project: Project, event: string, input: object = {}): string {
   const common = { session_id, cwd: project.path, hook_event_name: event, timestamp: "2026-02-14T23:00:00.000Z" };
   return JSON.stringify({ ...common, ...input });
 }
 
-/** One hook, called. Whatever it is told: it ends well, and has said one thing. */
+/** Calls a hook. It must exit with 0 and print one document, whatever its input. */
 export function hook(project: Project, event: string, input: object = {}, env: Record<string, string> = {}): HookRun {
   return answered(
     project.run(process.execPath, [hookPath, event], { input: hookInput(project, event, input), env }),
@@ -71,7 +71,7 @@ export function startHook(
     env: project.environment(env),
     stdio: [stdin ?? "pipe", "pipe", "pipe"],
   });
-  // Who knows enough need not read all of it.
+  // A hook that knows enough does not read all of its input.
   child.stdin?.on("error", () => undefined);
   if (open) child.stdin?.write(input);
   else child.stdin?.end(input);
@@ -223,7 +223,7 @@ export function move(project: Project, phase: string, to: PhaseStatus, message?:
   );
 }
 
-/** Nothing is left to do, and nobody has put the session away. */
+/** A session with nothing left to do that is not archived. */
 export function finish(project: Project): void {
   change(project, (store) => completeSession(store, {}, { archive: false }));
 }

@@ -1,4 +1,4 @@
-// A journal as somebody else might have written it: whatever stands in its fields, the checksums are right.
+// A journal as an attacker might write it: the fields have any content, and the checksums are right.
 
 import type { SessionEvent } from "../../src/session/events.ts";
 import { encodeChange, journalStart } from "../../src/store/journal/record.ts";
@@ -27,7 +27,7 @@ const noContext = {
   warnings: [],
 };
 
-/** One event of every kind that a session can go on after. */
+/** One event of every kind that does not end a session. */
 export function everyEvent(): SessionEvent[] {
   const phases = [
     phase("1", { validation: ["true"], files_created: ["src/a.ts"], estimate: { minutes: 3 } }),

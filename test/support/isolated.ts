@@ -67,7 +67,7 @@ export class IsolatedProject extends Project {
     return background(this, ["run", planPath, "--keep-open", "--grace", "500ms", ...options], this.agents.env(env));
   }
 
-  /** Lets agents go on that wait for it. */
+  /** Lets the agents that wait for it continue. */
   signal(name: string): void {
     this.write(`.bin/${name}`, "");
   }
@@ -85,7 +85,7 @@ export class IsolatedProject extends Project {
     if (!this.exists(path)) return [];
     const all: JournalEvent[] = this.read(path)
       .split("\n")
-      // Behind the last line break may be a line that is being written.
+      // An incomplete line may follow the last line break.
       .slice(0, -1)
       .map((line) => JSON.parse(line));
     return type === undefined ? all : all.filter((event) => event.type === type);
@@ -100,7 +100,7 @@ export class IsolatedProject extends Project {
     return JSON.stringify(this.eventsOf(phase, "phase.error_added"));
   }
 
-  /** What is left in the cache that is somebody's worktree. */
+  /** The worktrees that are left in the cache. */
   worktrees(): string[] {
     const root = join(this.cache, "maestro");
     if (!existsSync(root)) return [];
@@ -109,7 +109,7 @@ export class IsolatedProject extends Project {
     );
   }
 
-  /** Tells what nobody can see in its files any more: damaged objects, registrations of worktrees. */
+  /** Reports damage that the files do not show: damaged objects, registrations of worktrees. */
   health(): { worktrees: number; damage: string } {
     const worktrees = this.git("worktree", "list", "--porcelain").match(/^worktree /gm)?.length ?? 0;
     return { worktrees, damage: this.git("fsck", "--no-dangling", "--no-progress") };
@@ -127,7 +127,7 @@ export class IsolatedProject extends Project {
     return this.git("for-each-ref", "--format=%(refname)", "refs/maestro").split("\n").filter(Boolean);
   }
 
-  /** Everything of the user's in the repository that nobody but the user may change. */
+  /** Everything in the repository that only the user may change. */
   belongings(): Record<string, string> {
     const index = readFileSync(join(this.path, ".git/index")).toString("base64");
     const reflog = this.exists(".git/logs/HEAD") ? this.read(".git/logs/HEAD") : "";
@@ -146,7 +146,7 @@ export function agent(id: string, files: string[], ...steps: Steps): PhaseSpec {
   return scripted(id, { "*": [...steps, reporting(files)] }, { files_modified: files });
 }
 
-/** The same with other steps in the first attempt, which need not come to an end. */
+/** The same with other steps in the first attempt, which may run forever. */
 export function again(id: string, files: string[], first: Steps, ...others: Steps): PhaseSpec {
   const script = { 1: [...first, reporting(files)], "*": [...others, reporting(files)] };
   return scripted(id, script, { files_modified: files });
@@ -156,9 +156,9 @@ function reporting(files: string[]): Steps[number] {
   return ["report", { modified: files.join(", ") || "none" }];
 }
 
-/** A phase that nobody asks for and that is never done: beside it everybody has a worktree, to the last. */
+/** A phase that never ends. While it runs, every other attempt gets a worktree, the last one too. */
 export const bystander = agent("bystander", []);
-/** The choice of all others. */
+/** `--phases` with all phases but that one. */
 export const only = (...ids: string[]) => ["--phases", ids.join(",")];
 
 /** Runs `use` in such a project, which is removed afterwards, with whatever still runs in it. */

@@ -52,9 +52,9 @@ export const changed = (name: string): Files => ({
   [`${name}/link`]: "> text.txt",
 });
 
-/** Also where an earlier attempt was killed halfway, and what it did is there already. */
+/** Also works where an earlier attempt was killed halfway and left some of the files. */
 export const changing = (name: string, over: Partial<PhaseSpec> = {}, first: Steps = []) => {
-  // Where it is killed with all it started, it does not go on to report a success.
+  // When it is killed with all its processes, it does not continue and report a success.
   const steps: Steps = [["shell", change(name)]];
   return played(name, [...first, ...steps], { files_modified: [`${name}/**`], ...over }, steps);
 };
@@ -88,7 +88,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It is gone meanwhile.
+    // It was deleted in between.
   }
 }
 
@@ -119,7 +119,7 @@ export const untouched = (name: string): Files => ({
   [`${name}/old`]: "d",
 });
 
-/** Of each phase: is all of its change in the project, or nothing? */
+/** For each phase, whether all of its change is in the project; fails when only a part is. */
 export function expectWhole(project: IsolatedProject, phases: PhaseSpec[], what: string): string[] {
   const files = filesOf(project);
   return names(phases).filter((name) => {
@@ -129,7 +129,7 @@ export function expectWhole(project: IsolatedProject, phases: PhaseSpec[], what:
   });
 }
 
-/** Every file is old or new; what else there is has a name of ours. */
+/** Every file is old or new; any other file has a name that Maestro gives. */
 export function expectNothingTorn(project: IsolatedProject, phases: PhaseSpec[], what: string): void {
   const files = filesOf(project);
   for (const [path, content] of Object.entries(files)) {
@@ -204,7 +204,7 @@ interface PhaseJson {
   files_deleted: string[];
 }
 
-/** What the session tells of the phases that does not depend on when they ran. */
+/** The facts about the phases that do not depend on when they ran. */
 export function sessionOf(project: IsolatedProject) {
   const { status: session, phases } = status(project) as { status: string; phases: PhaseJson[] };
   return {
@@ -227,7 +227,7 @@ interface Undisturbed {
 
 const runs = new Map<PhaseSpec[], Promise<Undisturbed>>();
 
-/** What a run of the phases comes to when nobody kills anything. */
+/** The result of a run of the phases in which nothing is killed. */
 export function undisturbed(phases: PhaseSpec[]): Promise<Undisturbed> {
   const known = runs.get(phases);
   if (known !== undefined) return known;
@@ -246,18 +246,18 @@ export function undisturbed(phases: PhaseSpec[]): Promise<Undisturbed> {
 
 export const killing = (at: string) => ({ NODE_ENV: "test", MAESTRO_CRASH_AT: at });
 
-/** How to go on: a crash may have been too early for a session. */
+/** The command that continues: a crash may have been too early for a session. */
 export const nextWords = (project: IsolatedProject) =>
   recordsOf(project).some(({ type }) => type === "session.created") ? resuming : running;
 
-/** Of the journal what is whole: behind the last line break may be half of a record. */
+/** The complete lines of the journal: half of a record may follow the last line break. */
 function recordsOf(project: IsolatedProject): Record<string, unknown>[] {
   const path = ".gemini/state/progress.jsonl";
   const lines = project.exists(path) ? project.read(path).split("\n").slice(0, -1) : [];
   return lines.map((line) => JSON.parse(line));
 }
 
-/** Goes on after a kill, and all is as if nothing had happened. */
+/** Resumes after a kill, and checks that the result is the same as without one. */
 export async function expectRecovery(
   project: IsolatedProject,
   phases: PhaseSpec[],
@@ -277,7 +277,7 @@ export async function expectRecovery(
   await expectClean(project, belongings, what);
 }
 
-/** One round: killed, nothing torn, and on from there. False when it was not killed. */
+/** One round: kill, check that no change is torn, resume. False when the engine was not killed. */
 export function killedAt(phases: PhaseSpec[], at: string): Promise<boolean> {
   return within(phases, async (project) => {
     const belongings = project.belongings();

@@ -71,8 +71,8 @@ export async function startModel(answer: (request: ModelRequest) => Answer | Pro
 export type Rules = Record<string, Answer | Answer[]>;
 
 /**
- * Answers by the words in a conversation: the first rule whose key is in it. A list is used up in order, and what comes after it, or
- * fits no rule, is refused; anything else is the answer for ever.
+ * Answers by the words in a conversation: the first rule whose key is in it. A list is used up in order, and a request after its end, or
+ * one that fits no rule, is refused; anything else is the answer to every request.
  */
 export function byWords(rules: Rules): (request: ModelRequest) => Answer {
   return ({ texts }) => {

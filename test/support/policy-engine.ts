@@ -78,7 +78,7 @@ export async function loadCore(): Promise<Core> {
   return import(join(bundle, file ?? "core.js"));
 }
 
-/** Without the policies of whoever runs the tests. */
+/** Without the policies of the user who runs the tests. */
 async function defaultRules(core: Core): Promise<unknown[]> {
   const home = mkdtempSync(join(tmpdir(), "maestro-home-"));
   try {

@@ -1,4 +1,4 @@
-// Commands in the background, who of a project still lives, and waiting for something to become true.
+// Runs commands in the background, lists the living processes of a project, and waits for conditions.
 
 import type { ChildProcess } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ export interface Background {
   child: ChildProcess;
   stdout: () => string;
   stderr: () => string;
-  /** When it has ended and everything it printed is here. */
+  /** Resolves when the process has exited and all of its output has arrived. */
   ended: Promise<Run & { ms: number }>;
 }
 
@@ -39,7 +39,7 @@ export function spawned(
   return { pid: child.pid ?? 0, child, stdout: () => stdout, stderr: () => stderr, ended };
 }
 
-/** `maestro ...args` to its end; unlike `project.maestro` it lets other tests of the file go on meanwhile. */
+/** Runs `maestro ...args` to its end; unlike `project.maestro` it lets other tests of the file run at the same time. */
 export function maestro(project: Project, args: string[], env: Record<string, string> = {}) {
   return background(project, args, env).ended;
 }
@@ -82,7 +82,7 @@ export async function allGone(project: Project, withinMs = 20_000): Promise<void
   }
 }
 
-/** For tests that start processes: the machine may be busy. `withProcesses` gives up before, since nobody would clean up after. */
+/** For tests that start processes: the machine may be busy. `withProcesses` gives up earlier, because a timeout of vitest skips the clean-up. */
 export const TEST_TIMEOUT_MS = 60_000;
 const PATIENCE_MS = TEST_TIMEOUT_MS - 5_000;
 
@@ -113,7 +113,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It is gone meanwhile.
+    // It was deleted in between.
   }
 }
 
@@ -126,7 +126,7 @@ export function isAlive(pid: number): boolean {
   return readProc(String(pid), "cmdline") !== "";
 }
 
-/** Every record of the session's journal, wherever it lies by now. */
+/** Every record of the session's journal, in `state/` or in the archive. */
 export function journalOf(project: Project): Record<string, unknown>[] {
   return journalText(project)
     .split("\n")
@@ -146,7 +146,7 @@ function journalText(project: Project): string {
   return files.map((file) => readIfThere(file)).join("");
 }
 
-/** Empty when the process is gone, or dead and not collected yet. */
+/** Empty when the process has exited, also before its parent has collected it. */
 function readProc(pid: string, file: string): string {
   return readIfThere(`/proc/${pid}/${file}`);
 }

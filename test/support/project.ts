@@ -68,7 +68,7 @@ export class Project {
     return spawn(command, args, { cwd: this.path, env: this.environment(env), stdio: ["pipe", "pipe", "pipe"] });
   }
 
-  /** HOME is the project's own, so that nobody's extension settings are read. */
+  /** HOME is the project's own, so that no real extension settings are read. */
   environment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
     const inherited = Object.entries(process.env).filter(
       ([name]) => !/^(MAESTRO_|VITEST|NODE_ENV|NODE_EXTRA|CI$)/.test(name),

@@ -1,4 +1,4 @@
-// How a text for models is held to the design documents: rows of file, section and what is to be found there. No text of its own.
+// Compares a text for models with the design documents: rows of file, section and the words to find there. Contains no text of its own.
 
 export type Sought = string | RegExp;
 

@@ -81,7 +81,7 @@ export class TestRedis {
   }
 }
 
-/** Without redis-server the test is skipped, and it is said why. `options`: more of its command line. */
+/** Without redis-server the test is skipped, with the reason. `options`: more of its command line. */
 export async function startRedis(
   context: Pick<TestContext, "skip">,
   options: readonly string[] = [],

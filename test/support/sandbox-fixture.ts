@@ -95,7 +95,7 @@ export class SandboxFixture {
     let [stdout, stderr] = ["", ""];
     child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
-    // Not everybody reads it.
+    // Some programs exit without reading it.
     child.stdin.on("error", () => undefined).end(input);
     return new Promise((resolve) => child.once("close", (code) => resolve({ code, stdout, stderr })));
   }

@@ -1,4 +1,4 @@
-// A real sshd of Debian on loopback for a test, with keys of its own. It lets in the user who runs the test, and nobody else.
+// A real sshd of Debian on loopback for a test, with keys of its own. Only the user who runs the test can log in.
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ export interface TestSshd {
   close: () => void;
 }
 
-/** Without sshd the test is skipped, and it is said why. */
+/** Without sshd the test is skipped, with the reason. */
 export async function startSshd(context: Pick<TestContext, "skip">): Promise<TestSshd> {
   const program = debianProgram("/usr/sbin/sshd", "openssh-server");
   if ("missing" in program) return context.skip(program.missing);

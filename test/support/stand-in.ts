@@ -43,14 +43,14 @@ export class StandIn {
   /** Everything noted, in order; or only one kind of it. */
   notes(event?: string): Start[] {
     if (!existsSync(this.journal)) return [];
-    // Behind the last line break may be a note that is being written.
+    // An incomplete note may follow the last line break.
     const lines = readFileSync(this.journal, "utf8").split("\n").slice(0, -1);
     const all: Start[] = lines.map((line) => JSON.parse(line));
     return event === undefined ? all : all.filter((note) => note.event === event);
   }
 }
 
-/** A project with a plan of `phases` and the stand-in to carry it out. */
+/** A project with a plan of `phases` and the stand-in that runs it. */
 export function prepare(project: Project, phases: PhaseSpec[]): StandIn {
   project.write(planPath, planText(phases));
   return new StandIn(project);

@@ -1,4 +1,4 @@
-// Where a session stands, told by the code of `maestro status` without a process of its own: most tests only want to know.
+// The state of a session, from the code of `maestro status` without starting a process.
 
 import type { Io } from "../../src/cli/io.ts";
 import { status as tell } from "../../src/cli/session/status.ts";

@@ -1,4 +1,4 @@
-// What the design documents want said to the TechLead, with the number of each requirement. Only words that a requirement asks
+// What the design documents require the TechLead's texts to say, with the number of each requirement. Only words that a requirement asks
 // for are exact; around them the texts may change.
 
 import { maestroTools } from "../../src/extension/vocabulary.ts";
@@ -78,7 +78,7 @@ const orchestrator = [
   ...within("GEMINI.md", "Hook-Aware Behavior", [
     [
       "O207",
-      "what hooks add to a delegation, nobody adds again",
+      "what hooks add to a delegation, the prompts do not add again",
       /`invoke_agent`.*`Phase: <id>`/,
       /Hooks .*protocols.*project root.*context.*add none of that/,
     ],
@@ -363,7 +363,7 @@ const commands = [
   ...["status", "resume"].flatMap((name) =>
     within(`commands/maestro/${name}.toml`, null, [
       ["D43", "there is a way without the tools", "`scripts/read-active-session.sh`"],
-      ["O212", "a project without a session is no failure", /Without a session say/],
+      ["O212", "a project without a session is not a failure", /Without a session say/],
     ]),
   ),
   ...within("commands/maestro/orchestrate.toml", null, [

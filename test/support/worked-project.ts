@@ -94,7 +94,7 @@ export class WorkedProject {
   createSession(phases: PhaseSpec[] = [{ id: 1 }], title = "Task API"): void {
     if (!existsSync(join(this.path, ".gemini"))) {
       copySession(this.path, planText(phases, title));
-      // What the user has agreed to lies in the home, which is elsewhere here.
+      // The user's consent is recorded in the home, which is elsewhere here.
       cpSync(join(this.path, ".home"), join(this.git.base, "home"), { recursive: true });
       rmSync(join(this.path, ".home"), { recursive: true });
       return;

@@ -39,7 +39,7 @@ export async function within(
 
 export const KEY = "0123456789abcdef0123456789abcdef";
 
-/** Signs are frequent, and a busy machine loses no attempt. */
+/** Heartbeats are frequent, and a busy machine loses no attempt. */
 const calm = { MAESTRO_WORKER_LEASE: "40s", MAESTRO_WORKER_RENEWAL: "500ms", MAESTRO_WORKER_SWEEP: "500ms" };
 /** For tests in which a worker is lost: it is noticed soon. */
 export const shortLease = { ...calm, MAESTRO_WORKER_LEASE: "3s" };

@@ -149,7 +149,7 @@ function tellDecisions(io: Io, settings: ResolvedSettings, session: Session, { j
   } else io.out(`${decisionLines(session, look).join("\n")}\n`);
 }
 
-/** Records delegations of conversations that are gone as interrupted. The conversation that runs this command has none at work. */
+/** Records delegations as interrupted whose conversation has ended. The conversation that runs this command has no running delegation. */
 async function settleLost(io: Io, store: SessionStore): Promise<void> {
   const isLive = liveDelegations(store.location, io.now(), ({ by }) => !isAncestor(by));
   await settleDelegations({ location: store.location, env: io.env, store, now: io.now, isLive });

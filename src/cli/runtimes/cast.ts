@@ -1,4 +1,4 @@
-// Prepares the runtimes of a run: finds their programs, builds the environment of each, and refuses a runtime that cannot hold the tier of
+// Prepares the runtimes of a run: finds their programs, builds the environment of each, and refuses a runtime that cannot enforce the tier of
 // an agent it would play.
 
 import { join } from "node:path";
@@ -133,8 +133,8 @@ interface Played {
 }
 
 /**
- * The runtimes that the phases of a plan use, each held to the tiers of its agents. Throws for an unknown name, and for a tier that a runtime
- * cannot hold unless `allowsUnheld`.
+ * The runtimes that the phases of a plan use, checked against the tiers of their agents. Throws for an unknown name, and for a tier that a runtime
+ * cannot enforce unless `allowsUnheld`.
  */
 function runtimesOf(
   phases: readonly Played[],

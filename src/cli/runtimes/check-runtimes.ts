@@ -1,4 +1,4 @@
-// maestro runtimes --check: lets a program do a tiny task with the real account, in a directory of its own, and tells how that ended.
+// maestro runtimes --check: runs a tiny task with a program and the real account, in a directory of its own, and reports the result.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Which model a runtime is told to use.
+// Which model a runtime is asked to use.
 
 import { modelFor } from "../../runtimes/models.ts";
 import { DEFAULT_RUNTIME } from "../../runtimes/runtime-table.ts";

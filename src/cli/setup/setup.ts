@@ -153,7 +153,7 @@ function resultLines(env: Environment, steps: readonly SetupStep[], hasActed: bo
   return options.undo ? lines : [...lines, ...remainders(env, steps)];
 }
 
-/** What only the user can do: shells read these places only if they are told to. */
+/** What only the user can do: shells read these places only if their start-up files say so. */
 function remainders(env: Environment, steps: readonly SetupStep[]): string[] {
   const directory = programDirectory(env);
   const hasLauncher = steps.some(({ file }) => file.path === join(directory, "maestro"));

@@ -1,4 +1,4 @@
-// maestro resume: runs the active session from where it stands.
+// maestro resume: runs the active session from its current state.
 
 import { dashboardBeside, detach, engineOptions } from "../options.ts";
 import type { Verb } from "../verb.ts";

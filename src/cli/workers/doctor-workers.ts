@@ -94,7 +94,7 @@ function fieldsOf(info: string): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
-/** Redis 7 tells its listeners in INFO; earlier ones only in their configuration. */
+/** Redis 7 lists its listeners in INFO; earlier versions only in their configuration. */
 async function bindOf(redis: Connection, info: string | null): Promise<string[] | null> {
   const listeners = [...(info ?? "").matchAll(/^listener\d+:name=(?:tcp|tls),(.*)$/gm)];
   const told = listeners.flatMap(([, rest = ""]) => [...rest.matchAll(/bind=([^,\r\n]+)/g)].map(([, at = ""]) => at));

@@ -141,7 +141,7 @@ const conclusion = `
 answer repaired
 `;
 
-/** Undefined when the script did not come to its end. */
+/** Undefined when the script did not finish. */
 export function readExchangeState(output: string): ExchangeState | undefined {
   const lines = output.split("\n").flatMap((line) => {
     const at = line.indexOf(ANSWER);

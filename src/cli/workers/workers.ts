@@ -1,4 +1,4 @@
-// maestro workers: who is there to run attempts, and what each does now.
+// maestro workers: the workers that can run attempts, and what each runs now.
 
 import { MaestroError } from "../../errors.ts";
 import { plural } from "../../views/text/amount.ts";

@@ -16,7 +16,7 @@ const MAX_SHOWN = 200;
 
 export interface Metered {
   usage: readonly Usage[];
-  /** How many answers of a model it is; absent when the stream does not tell. */
+  /** How many answers of a model it is; absent when the stream does not say. */
   requests?: number;
 }
 

@@ -1,5 +1,5 @@
 // The record of a native delegation around the agent's own work: the project before it, what it changed and used, and the end of those whose
-// conversation is gone. For hooks, the command line and the MCP server. A delegation is recorded even when the project cannot be read in time.
+// conversation has ended. For hooks, the command line and the MCP server. A delegation is recorded even when the project cannot be read in time.
 
 import { errno, MaestroError, reasonOf } from "../../errors.ts";
 import { keepBase } from "../../git/refs.ts";
@@ -105,7 +105,7 @@ export async function examineEnd(recording: DelegationRecording, ended: OpenDele
   }
 }
 
-/** Records every delegation as interrupted whose conversation is gone, with what it changed and used. Returns how many there were. */
+/** Records every delegation as interrupted whose conversation has ended, with what it changed and used. Returns how many there were. */
 export async function settleDelegations(recording: DelegationRecording): Promise<number> {
   const { store, location, isLive } = recording;
   const { session } = store;

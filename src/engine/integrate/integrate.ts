@@ -106,7 +106,7 @@ async function integrate(context: RunContext, id: PhaseId, control: Control): Pr
     const { message, code } = verdict;
     return { kind: "refused", message, ...(code === undefined ? {} : { code }) };
   }
-  // Other changes may be applied during the first validation; from the second on they wait, so that the retries come to an end.
+  // Other changes may be applied during the first validation; from the second on they wait, so that the retries end.
   const first = await round(context, candidate, control, {});
   if (first.kind !== "moved") return first;
   return isolation.gate.take(async () => {

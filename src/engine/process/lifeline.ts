@@ -1,4 +1,4 @@
-// The engine's side of the warden process (see warden/main.ts): starts it, has it start processes, tells it which other process groups run,
+// The engine's side of the warden process (see warden/main.ts): starts it, has it start processes, reports which other process groups run,
 // and restarts it if it dies.
 
 import { type ChildProcessByStdio, spawn } from "node:child_process";
@@ -141,12 +141,12 @@ export class Lifeline {
     else child.events.ended(report.code, report.signal);
   }
 
-  /** The warden has ended. Its processes go on without it. */
+  /** The warden has exited. Its processes continue without it. */
   #end(warden: Warden): void {
     if (this.#closing || this.#ended.has(warden)) return;
     this.#ended.add(warden);
     this.#ready = undefined;
-    // The next warden is told all groups again, and a request must not reach it: its process counts as lost.
+    // The next warden gets all groups again, but no open request: the process of such a request counts as lost.
     this.#unsent = "";
     const orphans = [...this.#children.values()];
     this.#children.clear();

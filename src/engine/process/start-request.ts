@@ -1,4 +1,4 @@
-// What the engine and the warden tell each other about a process that the warden starts.
+// The messages between the engine and the warden about a process that the warden starts.
 
 /** The first line from a warden that runs. */
 export const READY = "ready";

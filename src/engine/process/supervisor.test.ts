@@ -74,7 +74,7 @@ describe.runIf(process.platform === "linux")("a process that the warden has star
     expect([text("one.out"), text("one.err"), text("one.exit")]).toEqual(["out\n", "err\n", "3\n"]);
   });
 
-  test("is stopped although it was told so before it had started", async () => {
+  test("is stopped even when the request came before it had started", async () => {
     await warden();
     const { exit, stop } = launch("stopped", "sleep 60");
     stop("stopped");
@@ -92,7 +92,7 @@ describe.runIf(process.platform === "linux")("a process that the warden has star
     expect(await long.exit).toMatchObject({ code: null, failure: expect.stringContaining("E2BIG") });
   });
 
-  test("ends with its exit code although the warden was killed meanwhile, and so does one that starts later", async () => {
+  test("ends with its exit code although the warden was killed, and so does a process that starts later", async () => {
     const pid = await warden();
     const { exit } = launch("orphan", "echo here; while [ ! -e go ]; do sleep 0.05; done; exit 5");
     await expect.poll(() => text("orphan.out"), { timeout: 10_000 }).toBe("here\n");
@@ -112,7 +112,7 @@ describe.runIf(process.platform === "linux")("a process that the warden has star
   });
 });
 
-test("a git process of other work goes on when the supervisor is closed", async () => {
+test("a git process of other work continues when the supervisor is closed", async () => {
   const other = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
   const ended = gitStarted(other.pid ?? 0, () => undefined);
   try {

@@ -1,5 +1,5 @@
 // Which credential the agents of a run use, as a fingerprint: sessions with the same one share its quota. A salted hash, so that neither its
-// name nor its content tells the credential.
+// name nor its content reveals the credential.
 
 import { createHmac } from "node:crypto";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What the sessions on this machine that use one credential tell each other: how many attempts each runs, and the limit that the provider
+// What the sessions on this machine that use one credential share: how many attempts each runs, and the limit that the provider
 // has set. In the user's state directory: one directory per credential, in it a file per session and, only while the provider rejects
 // requests, the limit. Without a limit a session writes its own small file and looks whether the limit exists, no more.
 

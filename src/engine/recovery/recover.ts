@@ -70,7 +70,7 @@ export async function recover(recovery: Recovery, isOver: boolean): Promise<Reco
   }
 }
 
-/** Records delegations of conversations that are gone as interrupted, before the session is closed. */
+/** Records delegations as interrupted whose conversation has ended, before the session is closed. */
 async function settleLost({ store, now, env }: Recovery): Promise<void> {
   const { location } = store;
   if (runningEngine(location) !== undefined) return;

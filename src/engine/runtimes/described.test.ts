@@ -38,7 +38,7 @@ test("files of the user and of the project are found, and a path is relative to 
   expect(problems).toEqual([]);
 });
 
-test("of two files with one name the user's counts, and the other is named", () => {
+test("the user's file wins over a project's file of the same name, which a warning names", () => {
   put("home/.config/maestro/runtimes/a.json", description("mine"));
   put("project/.maestro/runtimes/b.json", description("mine", "evil"));
   const { found: all, problems } = found();

@@ -1,4 +1,4 @@
-// Every runtime that a name can stand for here: built in, described by a file of the user or of the project, or an agent of the Agent Client
+// Every runtime that a name can mean here: built in, described by a file of the user or of the project, or an agent of the Agent Client
 // Protocol by its command.
 
 import { fileURLToPath } from "node:url";

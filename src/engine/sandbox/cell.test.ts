@@ -168,7 +168,7 @@ describe.each(places)("a project %s", (where, parent) => {
     fixture.write("home/.cargo/credentials.toml", CANARY);
     const script = `echo inside >started; until [ -e go ]; do sleep 0.05; done; grep -rs ${CANARY} ~; echo end`;
     const ended = fixture.sh(context, script);
-    await until("somebody is inside", () => existsSync(join(fixture.worktree, "started")));
+    await until("a process is inside", () => existsSync(join(fixture.worktree, "started")));
     for (const name of [".git-credentials", ".cargo/credentials.toml", ".netrc", ".bash_history"]) {
       renameSync(fixture.write("home/src/new", CANARY), join(fixture.home, name));
     }

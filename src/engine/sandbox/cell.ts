@@ -180,7 +180,7 @@ function openWorktree(mounts: Mounts, path: string): void {
   if (realOf(pointer) === pointer) cover(mounts, pointer);
 }
 
-/** Keeps the state read-only when it lies inside the writable worktree: only processes outside write it. */
+/** Keeps the state read-only when it is inside the writable worktree: only processes outside write it. */
 function closeState(mounts: Mounts, worktree: string, stateDir: string): void {
   const path = realOf(stateDir);
   if (path === undefined || !contains(worktree, path) || mounts.has(path)) return;

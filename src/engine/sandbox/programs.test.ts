@@ -62,7 +62,7 @@ describe("programs on the PATH that are in the home", () => {
       ["home/.dotnet/corefx/cryptography/x509stores/my/key.pfx"],
     ],
     [
-      "a manager nobody knows: its prefix, without settings and data",
+      "an unknown version manager: its prefix, without settings and data",
       "home/.newtool/bin",
       { "home/.newtool/bin/tool": '. "$(dirname "$0")/../lib/part.sh"', "home/.newtool/lib/part.sh": "echo ran" },
       ["home/.newtool/.env", "home/.newtool/.credentials/a", "home/.newtool/var/db"],

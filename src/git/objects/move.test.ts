@@ -57,7 +57,7 @@ describe("Maestro's own objects", () => {
     expect((await take()).commit).toBe(project.git("rev-parse", "HEAD"));
   });
 
-  test("that are passing are deleted, and do not reach the others", async () => {
+  test("that are temporary are deleted, and do not reach the other objects", async () => {
     project.write("a", "for a moment\n");
     const commit = await withPassingObjects(repository, async (passing) => {
       const taken = await take(passing);

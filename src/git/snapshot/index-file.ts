@@ -14,7 +14,7 @@ export interface IndexEntry {
   size: number;
   /** 0, or 1 to 3 for one side of an unmerged file. */
   stage: number;
-  /** Whether git was told to ignore changes of the file: assume-unchanged or skip-worktree. */
+  /** Whether git ignores changes of the file: assume-unchanged or skip-worktree. */
   isHidden: boolean;
 }
 

@@ -1,5 +1,5 @@
 // Finds FIFOs, sockets and devices in a directory before git reads it. git opens some files without checking their kind (.gitignore,
-// .gitattributes, HEAD of a nested repository) and would wait forever for a writer. Directory listings tell the kinds.
+// .gitattributes, HEAD of a nested repository) and would wait forever for a writer. Directory listings have the kinds.
 
 import { type Dirent, lstatSync, readdirSync, unlinkSync } from "node:fs";
 import { MaestroError } from "../../errors.ts";

@@ -65,7 +65,7 @@ async function waitFor(
   context: Context,
   { seconds = DEFAULT_SECONDS, until = "phase", since }: Input,
 ): Promise<Answer> {
-  // An attempt that waits for its own run would wait in vain.
+  // An attempt that waits for its own run would never get an answer.
   refuseDecision(context.env, context.location);
   const first = sessionOf(context);
   const from = since ?? context.news.begin(first);

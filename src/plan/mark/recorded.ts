@@ -15,7 +15,7 @@ export function recordedText({ title, design_document, phases }: RecordedPlan): 
   return `---\n${JSON.stringify(written, null, 2)}\n---\n\nDrawn from the record of the session; the text around the phases is not recorded.\n`;
 }
 
-/** A phase as an author writes it: what is expected of a command stands beside it. */
+/** A phase as an author writes it: with the expectation beside each command. */
 function asWritten({ not_worse = [], meant_to_pass = [], validation, ...phase }: PlanPhase) {
   const commands = validation.map((run) => {
     if (meant_to_pass.includes(run)) return { run, expect: "pass" };

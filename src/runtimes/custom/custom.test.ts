@@ -64,7 +64,7 @@ describe("a description of a runtime names each wrong field and what is allowed"
     ["a prompt path without a prompt file", { ...minimal, args: ["{prompt}"] }, 'prompt must be "file"'],
     ["a stream without end", { ...minimal, output: { form: "json-lines", events: {} } }, "output.events must contain"],
     [
-      "a credential that is no name",
+      "a credential that is not a name",
       { ...minimal, credentials: ["A B"] },
       "credentials.0 must be the name of a variable",
     ],
@@ -73,7 +73,7 @@ describe("a description of a runtime names each wrong field and what is allowed"
     expect(readDescription(text, ["gemini"])).toEqual({ problems: [expect.stringContaining(expected)] });
   });
 
-  test("all wrong fields are told at once", () => {
+  test("all wrong fields are reported at once", () => {
     const read = readDescription(JSON.stringify({ name: 1, args: 2 }), []);
     expect("problems" in read && read.problems.length).toBe(5);
   });
@@ -128,7 +128,7 @@ describe("its output is read as its file says", () => {
     ["an error before the end", stream({ kind: "bad", why: { message: "429 too many" } }), { kind: "quota" }],
     ["no end", stream(...said), { reason: "no_result" }],
     ["no event", "hello\n", { reason: "not_json" }],
-  ])("events: %s is no success", (_, stdout, expected) => {
+  ])("events: %s is not a success", (_, stdout, expected) => {
     expect(ended({ output: lines }, stdout)).toMatchObject({ kind: "failure", ...expected });
   });
 

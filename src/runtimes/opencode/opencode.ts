@@ -124,7 +124,7 @@ export const opencodeRuntime: Runtime = {
 
 function argv({ agent, model, extraArgs }: AttemptSpec): string[] {
   return [
-    // With a title of ours it does not pay a model for one.
+    // With a title from Maestro it does not pay a model for one.
     ...["run", "--format", "json", "--auto", "--pure", "--title", `maestro ${agent}`],
     ...(model === null ? [] : ["-m", model]),
     ...extraArgs,

@@ -60,7 +60,7 @@ function failure({ agent, phase }: Rehearsal): string {
 `;
 }
 
-/** One line that no Markdown reader takes for anything but text. */
+/** One line that every Markdown reader takes for text. */
 function titleOf(title: string): string {
   const plain = stripControls(title)
     .replace(/[^\p{L}\p{N} .,:;'()/+&-]+/gu, " ")
@@ -68,7 +68,7 @@ function titleOf(title: string): string {
   return plain.trim().slice(0, 120).trim() || "untitled";
 }
 
-/** A report names files; the globs and directories of a plan stand for files that only a real agent would choose. */
+/** A report names files; for the globs and directories of a plan only a real agent would choose the files. */
 function fileLines(name: string, declared: readonly string[]): string {
   const paths = declared.filter((path) => !/[*?{}]|\/$/.test(path));
   if (paths.length === 0) return `- ${name}: none`;

@@ -17,7 +17,7 @@ export interface Recording {
 
 type Redact = (text: string) => string;
 
-/** Records claimed files as project paths, although agents are told to report absolute ones. */
+/** Records claimed files as project paths, although the prompts ask agents to report absolute ones. */
 export function reportedWork({ projectRoot, redact }: Recording, { check, summary, ...claim }: Handoff): ReportedWork {
   const inside = (paths: readonly string[]) => paths.map((path) => insideProject(projectRoot, path));
   const { status, missing } = check;

@@ -53,7 +53,7 @@ describe("what a phase is doing (C43)", () => {
     expect([phaseState(session, one, true), phaseState(session, one, false)]).toEqual([driven, idle]);
   });
 
-  test("when a conversation has delegated it: running without an engine, until the conversation is gone", () => {
+  test("when a conversation has delegated it: running without an engine, until the conversation has ended", () => {
     const session = sessionOf(plan, [started[0] as Timed, begin(1, "1", 1, { runtime: "native" })]);
     const one = findPhase(session, "1") as SessionPhase;
     const lost = { ...one, attempts: one.attempts.map((attempt) => ({ ...attempt, lost: true as const })) };

@@ -54,7 +54,7 @@ export class UserRecord {
     this.#keep("commands", key, { v: 1, project, commands, at: now.toISOString() });
   }
 
-  /** Whether something was offered to the user, who is not asked twice. */
+  /** Whether something was offered to the user, which happens once. */
   hasOffered(what: "setup"): boolean {
     return this.#has("offers", what);
   }
@@ -63,7 +63,7 @@ export class UserRecord {
     this.#keep("offers", what, { v: 1, at: now.toISOString() });
   }
 
-  /** Whether the user was told that the plans of this project can be committed or ignored. */
+  /** Whether Maestro has said that the plans of this project can be committed or ignored. */
   hasToldPlans(project: string): boolean {
     return this.#has("offers", plansKey(project));
   }

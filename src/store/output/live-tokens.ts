@@ -1,4 +1,4 @@
-// The tokens of a running conversation of Gemini CLI, from the transcript that it writes of it: its own output tells them only at its end.
+// The tokens of a running conversation of Gemini CLI, from its transcript: its own output reports them only at its end.
 // Never writes, and keeps no text. Best effort: a missing or strange transcript means that nothing is known.
 
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from "node:fs";

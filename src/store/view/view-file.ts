@@ -1,4 +1,4 @@
-// state/active-session.md on disk: tells Maestro's rendering from an edited file, writes it, and moves or copies files aside.
+// state/active-session.md on disk: distinguishes Maestro's rendering from an edited file, writes it, and moves or copies files aside.
 // The last line carries the sequence number and a checksum of everything above it.
 
 import type { Stats } from "node:fs";

@@ -199,7 +199,7 @@ describe("the escalation of a session", () => {
     ]);
   });
 
-  test("counts retries and says what each agent was told", () => {
+  test("counts retries and says what each agent's prompt said", () => {
     const lines = of(
       end(10, "3", 9, { outcome: "failure" }),
       ...fails(10, "3", "runtime", "No such module\nat line 1"),

@@ -91,7 +91,7 @@ export function escalationOf(
   return { kind: "failure", message, block, choices, hints };
 }
 
-/** What the next attempt is told when the user wants less of it. */
+/** The guidance for the next attempt when the user narrows its scope. */
 const NARROWER = "Do the smallest part of the objective that meets the validation criteria.";
 
 function failureHints(program: string, phase: SessionPhase, code: FailureCode | undefined): string[] {
@@ -170,7 +170,7 @@ function filesOf({ plan, files_created, files_modified, files_deleted }: Session
   return [...new Set([...declared, ...files_created, ...files_modified, ...files_deleted])];
 }
 
-/** What each retry was told that the one before it was not, and what the user changed for it. */
+/** What the prompt of each retry added, and what the user changed for it. */
 function retriesOf({ errors, retry_count: retries, retry_decisions: decisions = [] }: SessionPhase): string[] {
   if (retries === 0) return [];
   const told = errors.slice(0, -1).slice(-retries);

@@ -1,4 +1,4 @@
-// What happened in a run, one line per event that is worth telling to a user who waits for it. Pure.
+// What happened in a run, one line per event that matters to a user who waits for it. Pure.
 
 import type { EventOf } from "../../session/events.ts";
 import type { TimedEvent } from "../../session/fold.ts";

@@ -18,7 +18,7 @@ test("a runtime that took over is named with the one that it replaced", () => {
   ]);
 });
 
-test("nothing is told when one runtime played all, and native delegations do not count", () => {
+test("names no runtime when one played all phases, and ignores native delegations", () => {
   expect(runtimeLines([phase("1", ["claude"]), phase("2", ["native"], ["claude"])], 80)).toEqual([]);
 });
 

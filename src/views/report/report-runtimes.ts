@@ -6,7 +6,7 @@ import { cut, oneLine } from "../text/cell.ts";
 export interface PlayedAttempt {
   attempt: number;
   runtime: string;
-  /** The runtime that was chosen and could not go on; null when this is the chosen one. */
+  /** The runtime that was chosen and could not continue; null when this is the chosen one. */
   instead_of: string | null;
 }
 

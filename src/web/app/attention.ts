@@ -43,7 +43,7 @@ function icon(count: number): string {
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
 
-/** Every open tab tells it; the browser shows one of each `tag`. */
+/** Every open tab sends the notification; the browser shows one of each `tag`. */
 function notify(title: string, body: string, tag: string): void {
   new Notification(title, { body: visible(body), tag });
 }

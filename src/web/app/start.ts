@@ -88,7 +88,7 @@ async function readSessions(): Promise<void> {
   overview.value = answer;
   clearTimeout(rest);
   if (answer.unread > 0) rest = setTimeout(() => void readSessions(), 0);
-  // The stream tells more as soon as it is open.
+  // The stream brings the rest as soon as it is open.
   if (connection.value === "refused" || answer.sessions.length === 0) connection.value = "live";
 }
 

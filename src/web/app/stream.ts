@@ -1,4 +1,4 @@
-// Follows the records of a session. One tab of the browser holds the stream, elected with a lock, and tells the others: a browser opens at
+// Follows the records of a session. One tab of the browser holds the stream, elected with a lock, and passes them on to other tabs: a browser opens at
 // most six connections to a server, and a stream holds one. A lost stream is opened again from the last known record.
 
 import type { TimedEvent } from "../../session/fold.ts";
@@ -82,7 +82,7 @@ export class Follower {
       this.#tell({ kind: "state", state: "live" });
       return (await this.#readEvents(answer.body)) ? "ended" : "lost";
     } catch {
-      // The server is gone, or the tab is being closed.
+      // The server has exited, or the tab is being closed.
       return "lost";
     }
   }

@@ -101,7 +101,7 @@ describe("needs you", () => {
     ]);
   });
 
-  test("tells of files that an agent was refused, until its phase is done", () => {
+  test("shows files that an agent was refused, until its phase is done", () => {
     const request = { agent: "coder", paths: ["x.ts"], reason: "needed", granted: false, owner: "2" as never };
     const refused = [
       { type: "phase.scope_requested" as const, phase: "1" as never, seq: 3, ts: at(3).toISOString(), ...request },
@@ -113,7 +113,7 @@ describe("needs you", () => {
     expect(needsOf(sessionOf([phase("1"), phase("2")], runs(1, 5, "1")), { ...look, refused })).toEqual([]);
   });
 
-  test("tells of a spent budget once, however many records follow", () => {
+  test("shows a spent budget once, however many records follow", () => {
     const amounts = { wanted: { usd: 1.2 }, spent: { usd: 4.6 }, proposed: { usd: 5.8 } };
     const needs = (...more: Timed[]) =>
       needsOf(
@@ -132,7 +132,7 @@ describe("needs you", () => {
     expect(needs([11, { type: "session.noted", text: "later" }])[0]?.key).toBe(need?.key);
   });
 
-  test("tells of an exhausted quota, and of nothing when nothing waits", () => {
+  test("shows an exhausted quota, and nothing when nothing waits", () => {
     const until = at(600).toISOString();
     const session = sessionOf(
       [phase("1")],

@@ -59,7 +59,7 @@ export function diffFiles(patch: string): DiffFile[] {
 }
 
 function rowOf(change: parseDiff.Change): DiffRow[] {
-  // "\ No newline at end of file" is told by git about the line before.
+  // git prints "\ No newline at end of file" about the line before.
   const text = change.content.slice(1);
   if (change.type === "add") return [{ kind: "added", before: null, after: change.ln, text }];
   if (change.type === "del") return [{ kind: "removed", before: change.ln, after: null, text }];

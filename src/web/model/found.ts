@@ -1,6 +1,6 @@
 // Search over the sessions of a project: titles, phases, agents and errors. Pure.
 
-/** What the server tells about a session, and a report about its own. */
+/** What the server sends about a session, and what a report contains about its own. */
 export interface SessionSummary {
   id: string;
   title: string;

@@ -62,7 +62,7 @@ test("says that a batch has to be reviewed", () => {
   expect(reason).toMatchObject({ kind: "review", text: "Paused for the review of batch-1." });
 });
 
-test("says that a phase which runs alone waits for the others, and the others for it", () => {
+test("says that a phase which runs alone waits for other phases, and they for it", () => {
   const alone = phase("2", { parallel: false });
   expect(why("2", [phase("1"), alone], started("1"))?.kind).toBe("alone");
   expect(why("1", [phase("1"), alone], started("2"))?.text).toBe("Phase 2 runs alone.");

@@ -1,4 +1,4 @@
-// What the server and the report tell the page, besides the records of the journal. Types only.
+// What the server and the report give to the page, besides the records of the journal. Types only.
 
 import type { TimedEvent } from "../../session/fold.ts";
 import type { Price } from "../../views/report/prices.ts";

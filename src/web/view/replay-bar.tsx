@@ -80,7 +80,7 @@ export function ReplayBar() {
   );
 }
 
-/** "phase 3: handed off", of a record that the live table of a terminal does not tell. */
+/** "phase 3: handed off", of a record that the live table of a terminal does not show. */
 function plainName(record: TimedEvent): string {
   const words = record.type.replaceAll(/[._]/g, " ");
   return "phase" in record && record.phase !== undefined
@@ -88,7 +88,7 @@ function plainName(record: TimedEvent): string {
     : words;
 }
 
-/** The last record is the present, which goes on. */
+/** The last record is the present, which follows new records. */
 function moveTo(count: number): void {
   const seq = count >= replay.records.length ? null : (replay.records[count - 1]?.seq ?? null);
   if (seq !== route.value.seq) go({ seq }, true);

@@ -9,7 +9,7 @@ export interface KeyedAttempt {
   attempt: number;
 }
 
-/** A path component, a job id and part of a reference: it tells nothing about the plan. */
+/** A path component, a job id and part of a reference: it reveals nothing about the plan. */
 export type AttemptKey = string;
 
 export const attemptKeyForm = /^[0-9a-f]{16}-[0-9a-f]{12}-[0-9]{1,6}$/;

@@ -1,4 +1,4 @@
-// The proof that an order or a delivery comes from someone who knows the key: an HMAC over object ids, which stand for all of the content.
+// The proof that the sender of an order or a delivery has the key: an HMAC over object ids, which cover all of the content.
 // A seal is bound to its kind, its attempt and, for a delivery, its order: it proves nothing elsewhere.
 
 import { createHmac, timingSafeEqual } from "node:crypto";

@@ -1,4 +1,5 @@
-// What a worker tells the waiting engine about a running attempt. Signs are hints: each may be lost, and none decides how an attempt ended.
+// "Signs": a worker's messages to the waiting engine about a running attempt. They are hints: each may be lost, and none decides how an
+// attempt ended.
 
 import { objectIdForm } from "../../ids.ts";
 import * as is from "../../shape.ts";

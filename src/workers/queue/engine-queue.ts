@@ -1,4 +1,4 @@
-// The engine's side of the queue: adds an attempt, reads how it stands, and looks for claims whose worker is gone. What it reads are hints:
+// The engine's side of the queue: adds an attempt, reads its state, and looks for claims whose worker is lost. What it reads are hints:
 // the exchange has the results, and the journal decides.
 
 import { Queue, Worker } from "bullmq";
@@ -150,7 +150,7 @@ export class EngineQueue {
     return made;
   }
 
-  /** A lost connection is told once, where it is made again. */
+  /** A lost connection is reported once, by the code that restores it. */
   #problem(error: Error): void {
     if (!/ECONN|Connection is closed|EPIPE|ETIMEDOUT|LOADING/.test(error.message))
       this.#warn(`Queue: ${error.message}`);

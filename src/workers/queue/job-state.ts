@@ -1,6 +1,6 @@
-// How an attempt stands in the queue, as an engine reads it.
+// The state of an attempt in the queue, as an engine reads it.
 
-/** `lost`: its worker is gone. `missing`: the queue does not know it. */
+/** `lost`: its worker no longer renews its claim. `missing`: the queue does not know it. */
 export type JobState =
   | { kind: "waiting" | "lost" | "missing" | "completed" }
   | { kind: "active"; worker: string }

@@ -91,7 +91,7 @@ describe("the queue", () => {
     });
   });
 
-  test("gives a claim up that is not renewed, tells the engine, and never gives the order to another worker", async (context) => {
+  test("gives up a claim that is not renewed, notifies the engine, and never gives the order to another worker", async (context) => {
     await meeting(context, async ({ engine, worker, other }) => {
       const { key } = jobOf(1);
       await engine.add(name, jobOf(1), 1);
@@ -108,7 +108,7 @@ describe("the queue", () => {
     });
   });
 
-  test("takes an order back that no worker has, and tells a worker to stop one that it has", async (context) => {
+  test("takes back an order that no worker has, and makes a worker stop one that it has", async (context) => {
     await meeting(context, async ({ engine, worker }) => {
       const heard: string[] = [];
       await worker.open({ work: () => undefined, cancel: (key) => heard.push(key) });

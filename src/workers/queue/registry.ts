@@ -1,4 +1,4 @@
-// The workers that are there, as each says of itself. An entry expires soon after its worker is gone.
+// The list of running workers. Each writes its own entry, which expires soon after the worker exits.
 
 import type { Redis } from "ioredis";
 import * as is from "../../shape.ts";
@@ -40,7 +40,7 @@ export async function unregister(redis: Redis, id: string): Promise<void> {
   await redis.multi().srem(WORKERS, id).del(workerKey(id)).exec();
 }
 
-/** The workers that are there, by name. Entries of workers that are gone are removed. */
+/** The running workers, by name. Entries of workers that have exited are removed. */
 export async function workersIn(redis: Redis): Promise<WorkerEntry[]> {
   const ids = await redis.smembers(WORKERS);
   if (ids.length === 0) return [];

@@ -1,4 +1,4 @@
-// Waits for the end of an attempt that workers were offered: hears its signs, reads how it stands in the queue, and takes its delivery from
+// Waits for the end of an attempt that workers were offered: receives its messages, reads its state in the queue, and takes its delivery from
 // the exchange. Whatever the queue says, an attempt is lost only when the exchange has nothing of it.
 
 import { crashPoint } from "../../disk/fault.ts";

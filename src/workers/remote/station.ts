@@ -1,4 +1,4 @@
-// What all remote attempts of an engine share: the queue, the exchange, the key, and who listens for signs.
+// What all remote attempts of an engine share: the queue, the exchange, the key, and the listeners for messages of workers.
 
 import { errno, MaestroError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";

@@ -1,4 +1,4 @@
-// Decides what follows for an attempt that a worker runs, from how it stands in the queue and in the exchange. Pure.
+// Decides what follows for an attempt that a worker runs, from its state in the queue and in the exchange. Pure.
 
 import { OTHER_KEY, refusalIn } from "../protocol/refusal.ts";
 import type { JobState } from "../queue/job-state.ts";

@@ -224,7 +224,7 @@ interface Handing {
   isNeeded: () => boolean;
 }
 
-/** Delivers to the exchange, and only then tells the queue. A reference that exists already means that another worker was first. */
+/** Delivers to the exchange, and only then updates the queue. A reference that exists already means that another worker was first. */
 async function hand(
   shop: Workshop,
   claim: Claim,

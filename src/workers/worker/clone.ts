@@ -12,7 +12,7 @@ import type { ObjectFormat, Repository } from "../../git/repository.ts";
 import { runGit } from "../../git/run.ts";
 import type { CommitId } from "../../ids.ts";
 
-/** References to orders; the newest tell the exchange what the clone has. */
+/** References to orders; the newest show the exchange what the clone has. */
 const ORDERS = "refs/maestro-orders";
 const KEPT_ORDERS = 4;
 const MAX_PACKS = 40;

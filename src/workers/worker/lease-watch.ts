@@ -1,5 +1,5 @@
-// Watches over a claim while its attempt runs: renews it, hears of a cancellation, and stops the agent in time when the queue or the engine
-// is gone. Its clock is monotonic and its own: it does not depend on an answer.
+// Watches over a claim while its attempt runs: renews it, notices a cancellation, and stops the agent in time when the queue or the engine
+// is lost. Its clock is monotonic and its own: it does not depend on an answer.
 
 import { deadline, type LeaseTimes } from "../protocol/lease.ts";
 import type { Claim, WorkerQueue } from "../queue/worker-queue.ts";
@@ -54,7 +54,7 @@ export class LeaseWatch {
     this.#lastAsked = now;
     this.#isAsking = true;
     this.#ask(now)
-      // A queue that cannot be asked has not renewed the claim: the clock above goes on.
+      // A queue that cannot be reached has not renewed the claim: the clock above keeps running.
       .catch(() => undefined)
       .finally(() => {
         this.#isAsking = false;

@@ -41,7 +41,7 @@ const READER = "architect";
 type Counted = { input: number; output: number; cached: number };
 type Attempted = { phase: string; outcome: string; reason?: string; usage: Counted[] | null };
 
-/** What is left of a run when it has ended. */
+/** The results of a finished run. */
 interface Played {
   run: Run;
   /** The ends of the attempts of a phase, in order. */
@@ -178,7 +178,7 @@ function terminateProgram(project: Project, phase: string): void {
   }
 }
 
-/** Undefined for a process that has ended meanwhile. */
+/** Undefined for a process that has exited in between. */
 function orNothing<T>(look: () => T): T | undefined {
   try {
     return look();
@@ -205,7 +205,7 @@ function scenesOf(runtime: RealRuntime) {
     phases: [phaseOf("killed"), phaseOf("hangs")],
     act: async (running, model, project) => {
       const bothAsked = () => {
-        // The program has failed before it asked, and the other one would wait for ever.
+        // The program has failed before its request, and the other one would wait forever.
         expect(endsIn(project)).toEqual([]);
         return asked(model, "killed") && asked(model, "hangs");
       };
@@ -235,7 +235,7 @@ export function casesOf(runtime: RealRuntime): void {
   describe(`the real program of ${runtime.name}`, () => {
     beforeAll(() => {
       const isWaiting = [scenes.slow, ...(isLate("429") ? [] : [scenes.quota])];
-      // A failure is told by the test that waits for the run.
+      // The test that waits for the run reports a failure.
       const settled = (scene: Scene) =>
         played(scene).then(
           () => undefined,
@@ -257,7 +257,7 @@ export function casesOf(runtime: RealRuntime): void {
       ]);
     });
 
-    it("tells the tokens that the model counted", async () => {
+    it("reports the tokens that the model counted", async () => {
       const { ends, model, told } = await played(scenes.works);
       const usages = ends("works").map(({ usage }) => usage);
       if (runtime.tokens === "none") return expect(usages).toEqual([null, null]);
@@ -269,7 +269,7 @@ export function casesOf(runtime: RealRuntime): void {
       });
     });
 
-    it("takes a 429 for an exhausted quota, or tells nothing until its time is up", async () => {
+    it("takes a 429 for an exhausted quota, or reports nothing until its time is up", async () => {
       const { ends, told } = await played(isLate("429") ? scenes.slow : scenes.quota);
       const outcomes = new Set(ends("429").map(({ outcome }) => outcome));
       expect([...outcomes], told).toEqual([isLate("429") ? "timeout" : "quota"]);

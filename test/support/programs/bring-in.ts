@@ -1,5 +1,5 @@
-// Brings the project from one tree to another, to be killed on the way: usage: bring-in <project> <cache> [<from> <to>]. Without trees it
-// settles what another one left. Prints what came of it.
+// Changes the project from one tree to another, for a test that kills it on the way: usage: bring-in <project> <cache> [<from> <to>]. Without trees it
+// finishes a change that a killed process left. Prints the result.
 
 import { bringIn } from "../../../src/engine/integrate/bring-in.ts";
 import { finishIntent } from "../../../src/engine/recovery/finish-change.ts";

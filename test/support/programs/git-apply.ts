@@ -1,4 +1,4 @@
-// Carries out an integration, to be killed on the way: usage: git-apply <project> <cache> <from> <to> [finish]. Prints what came of it.
+// Runs an integration that a test kills on the way: usage: git-apply <project> <cache> <from> <to> [finish]. Prints the result.
 
 import { executePlan, finish } from "../../../src/git/apply/apply.ts";
 import { planApply } from "../../../src/git/apply/apply-plan.ts";

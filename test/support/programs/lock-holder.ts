@@ -1,4 +1,4 @@
-// Takes the lock, adds one to a counter in a file by read, wait, write, and lets go; as many times as asked.
+// Takes the lock, adds one to a counter in a file by read, wait, write, and releases the lock; as many times as asked.
 // usage: lock-holder <directory> <rounds> [hold]   With `hold` it says "held" and keeps the lock until it is killed.
 
 import { readFileSync, writeFileSync } from "node:fs";

@@ -115,7 +115,7 @@ async function perform(name: string, argument: unknown): Promise<void> {
     report: () => {
       answer = () => success(argument as Report);
     },
-    /** Hands over at once: for one that does not come to its end. */
+    /** Hands over at once: for an agent that never exits. */
     print: () => writeAll(1, answer()),
     /** Waits until a file is there. */
     await: () => fileAt(String(argument)),
@@ -194,7 +194,7 @@ async function perform(name: string, argument: unknown): Promise<void> {
       const hint = argument === undefined ? "" : ` Please retry in ${argument}s.`;
       fail(429, `You exceeded your current quota.${hint}`, 173);
     },
-    /** A provider that refuses everybody until a point in time. */
+    /** A provider that rejects every request until a point in time. */
     outage: () => {
       if (Date.now() < Number(argument)) fail(429, "You exceeded your current quota.", 173);
     },
