@@ -2,11 +2,11 @@
 
 import type { Tool } from "./tool.ts";
 import { contextChainTool } from "./tools/context-chain.ts";
-import { decide } from "./tools/decide.ts";
+import { decideTool } from "./tools/decide.ts";
 import { dispatchStatus } from "./tools/dispatch-status.ts";
 import { progress } from "./tools/progress.ts";
 import { requestScope } from "./tools/request-scope.ts";
-import { run } from "./tools/run.ts";
+import { runTool } from "./tools/run.ts";
 import { sessionRead } from "./tools/session-read.ts";
 import { sessionWrite } from "./tools/session-write.ts";
 import { validatePlanTool } from "./tools/validate-plan.ts";
@@ -26,8 +26,8 @@ export const toolTable: readonly Offered[] = [
   { tool: validatePlanTool, readOnly: false, offeredTo: "techlead" },
   { tool: dispatchStatus, readOnly: true, offeredTo: "techlead" },
   { tool: contextChainTool, readOnly: true, offeredTo: "all" },
-  { tool: run, readOnly: false, offeredTo: "techlead" },
+  { tool: runTool, readOnly: false, offeredTo: "techlead" },
   { tool: wait, readOnly: true, offeredTo: "techlead" },
-  { tool: decide, readOnly: false, offeredTo: "techlead" },
+  { tool: decideTool, readOnly: false, offeredTo: "techlead" },
   { tool: requestScope, readOnly: false, offeredTo: "attempts" },
 ];

@@ -193,7 +193,7 @@ export const sessionRecord = is.object({
   phases: is.list(phaseRecord),
 });
 
-export const importedSession = is.refined(sessionRecord, ({ phases }) => orderFault(phases));
+export const importedRecord = is.refined(sessionRecord, ({ phases }) => orderFault(phases));
 
 /** One changed file, from a comparison of trees. The line counts are null for a binary file. */
 export const fileChange = is.object({

@@ -26,7 +26,7 @@ import {
   fileMove,
   files,
   handoff,
-  importedSession,
+  importedRecord,
   modelName,
   name,
   number,
@@ -109,7 +109,7 @@ const bodies = {
     approved: is.optional(is.yes),
   },
   /** Created from a view without a journal, which a user, a script or an earlier version wrote. */
-  "session.imported": { title: text, session: importedSession },
+  "session.imported": { title: text, session: importedRecord },
   "session.mode_set": { execution_mode: executionMode },
   "session.review_set": { review: reviewMode },
   /** The whole budget from now on. `before`: what attempts without a recorded amount have spent. */

@@ -101,7 +101,7 @@ export async function run(io: Io, planPath: string, flags: RunFlags): Promise<nu
   return startRun(io, { store, settings, chosen, isolation, flags });
 }
 
-export interface CarryOut {
+export interface RunParts {
   store: SessionStore;
   settings: ResolvedSettings;
   chosen: Chosen;
@@ -110,11 +110,11 @@ export interface CarryOut {
 }
 
 /** Runs a session whose mode is chosen to its end. At a terminal, it asks about failed phases and continues with the answers. */
-export async function startRun(io: Io, parts: CarryOut): Promise<number> {
-  return parts.flags.dashboard ? withDashboard(io, () => carryOut(io, parts)) : carryOut(io, parts);
+export async function startRun(io: Io, parts: RunParts): Promise<number> {
+  return parts.flags.dashboard ? withDashboard(io, () => runAndAsk(io, parts)) : runAndAsk(io, parts);
 }
 
-async function carryOut(io: Io, parts: CarryOut): Promise<number> {
+async function runAndAsk(io: Io, parts: RunParts): Promise<number> {
   const { store, settings, chosen, isolation, flags } = parts;
   const id = requireSession(store.session).session_id;
   const mayAsk = io.interactive && !flags.json && !flags.yes;

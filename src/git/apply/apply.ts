@@ -50,7 +50,7 @@ export async function executePlan(repository: Repository, plan: ApplyPlan): Prom
 }
 
 /**
- * Completes a `carryOut` that was killed, even before it began: files with the old content get the new one, files with the new content are
+ * Completes an `executePlan` that was killed, even before it began: files with the old content get the new one, files with the new content are
  * done, and the temporary files of the dead process are deleted. Files with any other content were changed by the user and stay.
  */
 export async function finish(repository: Repository, from: ObjectId, to: ObjectId): Promise<{ left: string[] }> {

@@ -26,7 +26,7 @@ const MAX_BLOCK = 1_100;
 const reason = textField(10_000).optional();
 const user_decision = flagField("the user has said so").optional();
 
-export const decide: Tool = {
+export const decideTool: Tool = {
   name: "maestro_decide",
   description:
     "Apply the user's decision about a run: stop the engine (it can be resumed), retry, skip or reopen a phase, approve or reject reviewed work, abort the session for good. All but stop need user_decision: true.",

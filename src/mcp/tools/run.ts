@@ -32,7 +32,7 @@ const START_LIMIT_MS = 60_000;
 const MAX_NAMED = 40;
 const MAX_SAID = 600;
 
-export const run: Tool = {
+export const runTool: Tool = {
   name: "maestro_run",
   description:
     "Start or resume the engine for the whole plan, in the background: it survives this conversation. Its agents run unattended with ALL their tool calls approved (yolo); confirming this call is the user's consent. The session stays open for the final review.",

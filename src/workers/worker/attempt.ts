@@ -69,7 +69,7 @@ export function runOrder(shop: Workshop, claim: Claim, claimedAt: number): Runni
         return;
       }
       crashPoint("order-accepted");
-      const commit = await carryOut(shop, claim, accepted, repository, { stopping, tell });
+      const commit = await runAccepted(shop, claim, accepted, repository, { stopping, tell });
       if (commit === null) return;
       await hand(shop, claim, repository, { commit, tell, isNeeded: () => watch.isHeld || why !== "lease" });
     } finally {
@@ -98,7 +98,7 @@ interface Control {
 }
 
 /** Returns the delivery's commit; null when it was stopped before anything was begun. */
-async function carryOut(
+async function runAccepted(
   shop: Workshop,
   claim: Claim,
   accepted: AcceptedOrder,
