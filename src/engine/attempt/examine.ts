@@ -46,8 +46,8 @@ const MEGABYTE = 1024 * 1024;
 const MAX_REFUSED_BYTES = 10 * MEGABYTE;
 
 /**
- * Null when the state before the attempt was not recorded. `comesIn`: whether changes that the phase does not own are integrated all the
- * same; called only when there are such changes.
+ * Null when the state before the attempt was not recorded. `integratesUnowned`: whether changes that the phase does not own are integrated as
+ * well; called only when there are such changes.
  */
 export async function examine(
   context: RunContext,
