@@ -87,7 +87,7 @@ export const definitions = {
     fromProject: { rule: "tightens" as const, stricter: tighterText },
   },
   MAESTRO_AUTO_ARCHIVE: boolean(true, "Archive a session as soon as it is completed"),
-  MAESTRO_CLEANUP_DISPATCH: boolean(false, "Delete the prompt files of a batch after it has run"),
+  MAESTRO_CLEANUP_DISPATCH: boolean(false, "Delete the prompt files of a run or dispatch after it has ended"),
   MAESTRO_DEFAULT_MODEL: model("Model for all agents; unset: the model in the agent's front matter"),
   MAESTRO_WRITER_MODEL: model("Model for technical-writer only; overrides MAESTRO_DEFAULT_MODEL"),
   MAESTRO_GEMINI_EXTRA_ARGS: {
