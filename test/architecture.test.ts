@@ -10,6 +10,7 @@ import { root } from "./support/project.ts";
 const MAX_LINES = 400;
 const MAX_FUNCTION_LINES = 80;
 const MAX_FILES_IN_FOLDER = 25;
+const MAX_TEST_LINES = 800;
 /** Every verb file exports the same few names: its options, its examples and how it runs. */
 const verbFiles = /^cli\/verbs\//;
 const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((path) =>
@@ -39,6 +40,17 @@ describe("the house", () => {
         !path.endsWith(".test.ts") && readFileSync(join(root, "src", path), "utf8").split("\n").length > MAX_LINES,
     );
     expect(long).toEqual([]);
+  });
+
+  test(`has no test of more than ${MAX_TEST_LINES} lines`, () => {
+    const tests = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" }).map((path) =>
+      join("test", path),
+    );
+    const all = [...tests, ...sources.map((path) => join("src", path))].filter((path) => path.endsWith(".test.ts"));
+    expect(all.length).toBeGreaterThan(200);
+    expect(all.filter((path) => readFileSync(join(root, path), "utf8").split("\n").length > MAX_TEST_LINES)).toEqual(
+      [],
+    );
   });
 
   const parsed = sources

@@ -99,27 +99,27 @@ export const damageRules: readonly DenyRule[] = [
   shell(
     "deletion of main or master",
     `${git} branch -D (main|master)${commandEnd}`,
-    "Agents do not delete main or master. Delete a branch of your own by name, or say in your report what should go.",
+    "Agents must not delete main or master. Delete a branch of your own by name, or say in your report what should go.",
   ),
   shell(
     "a kill of every process",
     `(|sudo )kill( -9| -15| -KILL| -TERM| --| -9 --) -1${commandEnd}`,
-    "That would kill every process. Kill your own child by its id (kill $!), or say in your report what to stop.",
+    "That would kill every process. Kill your own child process by its id (kill $!), or say in your report what to stop.",
   ),
   shell(
     "a kill of every process of a runtime or an agent",
     `(|sudo )(pkill|killall)(| -9| -KILL) (node|python|python3|java|bash|gemini|maestro|claude)${commandEnd}`,
-    "That would also kill the agent and the user's programs. Kill your own child by its id (kill $!), or say in your report what to stop.",
+    "That would also kill the agent and the user's programs. Kill your own child process by its id (kill $!), or say in your report what to stop.",
   ),
   files(
     "a file of environment secrets, except its example",
     String.raw`${path}\.env(|\.(ci|dev|development|local|prod|production|secret|secrets|stage|staging|test|testing)(|\.local))"`,
-    "Agents write no secrets. Describe the variable in .env.example and say in your report that a value is needed.",
+    "Agents must not write secrets. Describe the variable in .env.example and say in your report that a value is needed.",
   ),
   files(
     "keys and credentials",
     String.raw`"file_path":"[^"]*\.(pem|key|credentials)"`,
-    "Agents write no keys. Say in your report which one is needed and where.",
+    "Agents must not write keys. Say in your report which one is needed and where.",
   ),
   files(
     "files that configure Gemini CLI",

@@ -122,6 +122,6 @@ function refusal({ name, args }: Call, reached: string): Denial {
   const command = shown([name, ...args].map((word) => (hasIds(word) ? "$(...)" : word)).join(" "));
   return deny(
     "kill-process",
-    `"${command}" would also kill processes that you did not start (${reached}): the agent itself, the session or the user's programs. Kill your own child by its id ("kill $!"), free a port ("kill $(lsof -t -i:3000)"), or match one command line: pkill -f "vite --port 5173".`,
+    `"${command}" would also kill processes that you did not start (${reached}): the agent itself, the session or the user's programs. Kill your own child process by its id ("kill $!"), free a port ("kill $(lsof -t -i:3000)"), or match one command line: pkill -f "vite --port 5173".`,
   );
 }

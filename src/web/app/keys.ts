@@ -11,7 +11,7 @@ export const isPaletteOpen = signal(false);
 export const keyTable: readonly (readonly [keys: string, meaning: string])[] = [
   ["j / k", "next or previous phase"],
   ["Enter", "the log of the selected phase"],
-  ["Esc", "close what is open"],
+  ["Esc", "close the open panel or dialog"],
   ["/", "search or filter"],
   ["g then n t p h w", "go to Needs you, Timeline, Graph (plan), History, What if"],
   ["[ / ]", "one record back or forward; Shift: ten"],
