@@ -11,7 +11,7 @@ const MAX_LINES = 400;
 const MAX_FUNCTION_LINES = 80;
 const MAX_FILES_IN_FOLDER = 25;
 const MAX_TEST_LINES = 800;
-/** Every verb file exports the same few names: its options, its examples and how it runs. */
+/** Every verb file exports the same few names: its options, its examples and its `run`. */
 const verbFiles = /^cli\/verbs\//;
 const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((path) =>
   /\.tsx?$/.test(path),

@@ -17,7 +17,7 @@ const program = {
 const files = Object.entries(program).map(([name, text]) => ({ path: `/dist/${name}`, text }));
 const pack = () => packed(files, { first: /^app-main/, name: "app", common: 2, rare: /^rare/ });
 
-/** Loads a file as Node does, and counts which files are opened. */
+/** Loads a file as Node does, and records which files are opened. */
 function loader(all: { path: string; text: string }[]) {
   const made = new Map<string, { exports: unknown }>();
   const load = (name: string): unknown => {

@@ -145,7 +145,7 @@ function headingLevels(lines: readonly string[]): number[] {
   });
 }
 
-/** The first in a chain that is not there, or not behind the one before it. */
+/** The first element of a chain that is missing, or not after the one before it. */
 function missing(text: string, chain: readonly Sought[]): string[] {
   let from = 0;
   for (const sought of chain) {
@@ -156,7 +156,7 @@ function missing(text: string, chain: readonly Sought[]): string[] {
   return [];
 }
 
-/** Where the first one from `from` on ends. */
+/** The end of the first match at or after `from`. */
 function endOf(text: string, sought: Sought, from: number): number | undefined {
   if (typeof sought === "string") {
     const at = text.indexOf(sought, from);

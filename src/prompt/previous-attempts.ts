@@ -82,7 +82,7 @@ const adviceByRetry = [
 const adviceByError: Partial<Record<ErrorRecord["type"], string>> = {
   validation: "Run the failed command first, if your tools allow it, and see the failure yourself.",
   timeout: "The time was not enough: do the essential part first, and start nothing that waits, watches or serves.",
-  file_conflict: "A file changed meanwhile: read every file again before you edit it.",
+  file_conflict: "A file changed during the attempt: read every file again before you edit it.",
   runtime: "Whatever happens, end with the complete form of the Output Handoff Contract.",
   dependency:
     "Something it needed was not there: check for that first, and if it is still missing, report `failure` and name it.",

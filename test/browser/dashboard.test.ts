@@ -57,7 +57,7 @@ describe("a live run in the page", () => {
           await card.waitFor();
           expect(await page.title()).toMatch(/^\(1\) /);
           expect(await page.locator("link[rel=icon]").getAttribute("href")).toContain(encodeURIComponent(">1</text>"));
-          // Notifications are off until they are wanted; what was there before is not told.
+          // Notifications are off until the user switches them on, and do not report what was there before.
           await page.getByRole("button", { name: "Notify" }).click();
           expect(await page.evaluate("globalThis.told")).toEqual([]);
           // The log of a running phase, followed live.

@@ -61,7 +61,7 @@ const places = [
   "#//timeline?phase=2&tab=log",
 ];
 
-/** Runs in the page: what hostile texts would have made there. */
+/** Runs in the page: the elements that hostile texts would have made there. */
 const whatIsMade = `({
   pwned: globalThis.pwned ?? null,
   elements: document.querySelectorAll("#page img, #page script, #page iframe, #page [onmouseover], #page [onerror]").length,
@@ -150,7 +150,7 @@ describe("the report", () => {
       await panel.getByText("Attempt 1 of api-designer").or(panel.getByText("It can start")).first().waitFor();
       expect(await page.locator(".past").textContent()).toBe("replay");
       await addressOf(page).toContain("seq=6");
-      // What needed the user then, not now.
+      // The decisions that were open at that moment, not now.
       await goTo(page, "#//needs?seq=6");
       await page.getByText("Nothing needed your decision at this moment.").waitFor();
       expect(await page.title()).toMatch(/^\(1\) /);

@@ -67,7 +67,7 @@ function cast(project: Project, steps: ((request: ModelRequest) => Answer | unde
   };
 }
 
-/** A step that is taken once, whatever comes back. */
+/** A step that is taken once, whatever its result is. */
 function once(answer: (request: ModelRequest) => Answer): (request: ModelRequest) => Answer | undefined {
   let taken = false;
   return (request) => {
@@ -77,7 +77,7 @@ function once(answer: (request: ModelRequest) => Answer): (request: ModelRequest
   };
 }
 
-/** The words with which hooks tell how to start Maestro. */
+/** The words with which hooks say how to start Maestro. */
 function commandLine(request: ModelRequest): string {
   const told = /Maestro's command line: (node .*maestro\.js(?:"|&quot;))/.exec(request.texts.join("\n"))?.[1] ?? "";
   return told.replaceAll("&quot;", '"');

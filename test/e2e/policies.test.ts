@@ -49,7 +49,7 @@ describe("the policy engine of Gemini CLI with our policies", () => {
       const { command, tool_name = "run_shell_command", tool_input = { command } } = JSON.parse(line);
       for (const agent of [undefined, "coder"]) messages.push(await engine.denial(tool_name, tool_input, agent));
     }
-    // The CLI's own answer to build files is not ours.
+    // The CLI's own rule about build files is not part of Maestro.
     expect(messages.filter((message) => message !== undefined && !message.startsWith("Modifying build"))).toEqual([]);
     expect(corpus.length).toBeGreaterThan(1_000);
   }, 60_000);
@@ -109,7 +109,7 @@ describe("the real Gemini CLI under yolo, with our policies and without our hook
       ".home/.gemini/extensions/maestro/agents/code-reviewer.md",
       reviewer.replace("tools:\n", "tools:\n  - write_file\n  - run_shell_command\n"),
     );
-    // Whatever slips through does nothing.
+    // A call that is allowed by mistake does nothing.
     for (const name of ["rm", "git"]) {
       chmodSync(project.write(`.shims/${name}`, `#!/bin/sh\nprintf '${name} %s\\n' "$*" >>"$0.calls"\n`), 0o755);
     }

@@ -54,7 +54,7 @@ describe("an attempt of Gemini CLI in a sandbox", () => {
     state: { functionCall: { name: "mcp_maestro_maestro_session_read", args: {} } },
   } satisfies Record<string, Part>;
 
-  /** What came back of a try, as the model sees it. */
+  /** The result of a try, as the model sees it. */
   function answerTo(name: keyof typeof tries): string {
     const results: { response: { output?: string; error?: string } }[] = JSON.parse(requests[1]?.results ?? "[]");
     const { output, error } = results[Object.keys(tries).indexOf(name)]?.response ?? {};

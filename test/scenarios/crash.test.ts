@@ -86,7 +86,7 @@ const cases: Case[] = [
     args: ["state", "write", "notes/file.txt"],
     input: "new content",
     observe: async (project) => {
-      // The next writer in the directory is what clears a killed one's leftovers.
+      // The next writer in the directory deletes the leftovers of a killed one.
       await commandLine(project, ["state", "write", "notes/other.txt"], { input: "x" });
       return [project.list("notes"), project.read("notes/file.txt")];
     },

@@ -30,7 +30,7 @@ describe("a damaged journal (F10, F11, C32)", () => {
   test("cut anywhere in its last record shows the state before or after it", () => {
     const whole = Buffer.from(project.read(journal));
     const last = whole.lastIndexOf("\n", whole.length - 2) + 1;
-    // Without its view: that would tell what the cut record said.
+    // Without the view, which would contain the content of the lost record.
     for (const length of [last, last + 1, last + 40, whole.length - 5, whole.length - 1, whole.length]) {
       writeFileSync(join(project.path, journal), whole);
       truncateSync(join(project.path, journal), length);

@@ -42,7 +42,7 @@ function filesOf(project: Project): Map<string, number> {
   );
 }
 
-/** What is answered to exactly these bytes. */
+/** The answer to exactly these bytes. */
 function rawAnswer(port: number, request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = "";
@@ -425,7 +425,7 @@ describe("the life of a dashboard", () => {
         const [seen] = standIn.notes("shell") as unknown as { stdout: string }[];
         const answers = (seen?.stdout ?? "").trim().split("\n");
         expect(answers.length).toBeGreaterThan(20);
-        // The page itself is public and holds nothing; all else is denied.
+        // The page itself is public and contains no data; every other request is denied.
         const given = answers.filter((line) => !/ (401|403|404|405|415|429)$/.test(line));
         expect(given).toEqual(["GET / 200", "GET / with Bearer undefined 200"]);
         expect(status(project).phases.map((phase: { status: string }) => phase.status)).toEqual([

@@ -168,7 +168,7 @@ describe("an agent that prints 100 MB (F15, P7)", () => {
         played(1, [
           ["stderr", "first words"],
           ["spew", [2, much]],
-          // What is written while the log is being cut may be lost with it.
+          // Output that arrives while the log is being cut may be lost.
           ["sleep", 1500],
           ["stderr", "\nlast words"],
         ]),

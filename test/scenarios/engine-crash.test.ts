@@ -27,7 +27,7 @@ const seed = Number(process.env.MAESTRO_CHAOS_SEED ?? Date.now() % 1_000_000);
 const quick = ["--grace", "300ms"];
 const results = ".gemini/parallel/2026-02-14-task-api/results";
 
-/** What a report says about the phases that does not depend on when they ran. */
+/** The part of a report about the phases that does not depend on when they ran. */
 async function outcomeOf(project: Project) {
   const report = JSON.parse((await commandLine(project, ["report", "--json"])).stdout);
   return {
@@ -45,7 +45,7 @@ async function outcomeOf(project: Project) {
 
 const startsOf = (agent: StandIn, phase: string) => agent.notes("start").filter((note) => note.phase === phase).length;
 
-/** Phases that need no further start: recorded as completed, or with a result that reached its files. */
+/** Phases whose agent must not start again: recorded as completed, or with a result that reached its files. */
 function finishedPhases(project: Project, agent: StandIn): string[] {
   const completed = journalOf(project).flatMap((record) =>
     record.type === "phase.moved" && record.to === "completed" ? [String(record.phase)] : [],
@@ -173,7 +173,7 @@ describe("an engine that is killed at random times (F2, F21, P1-P4)", () => {
   );
 });
 
-/** A plan whose first agent waits for a word from the test; the engine when that agent runs. */
+/** Runs a plan whose first agent waits for the test; returns the engine when that agent runs. */
 async function waiting(project: Project, phases?: PhaseSpec[]): Promise<{ agent: StandIn; engine: Background }> {
   const agent = prepare(project, phases ?? [played(1, [["await", ".bin/go"]]), played(2, [], { blocked_by: [1] })]);
   const engine = background(project, ["run", planPath, ...quick], agent.env());
@@ -182,7 +182,7 @@ async function waiting(project: Project, phases?: PhaseSpec[]): Promise<{ agent:
 }
 
 describe("a result that reached its files before the engine died (F22, P4, P9)", () => {
-  /** The engine sees nothing of the end of the agent: it is frozen, then killed. */
+  /** Freezes the engine, then kills it, so that it does not notice the end of the agent. */
   async function missedEnd(project: Project, phases?: PhaseSpec[]) {
     const { agent, engine } = await waiting(project, phases);
     engine.child.kill("SIGSTOP");

@@ -119,7 +119,7 @@ describe("a full disk (F5, P1, P11)", () => {
       const agent = prepare(project, [
         played(1, [], { validation: [fill] }),
         played(2, [["hang"]]),
-        // Whose prompt does not fit any more, if not the record before it.
+        // The prompt of this phase no longer fits on the disk, or the record before it.
         played(3, [], { blocked_by: [1] }),
       ]);
       const script = `cp -r .gemini/plans .plans && mount -t tmpfs -o size=400k,mode=700 tmpfs .gemini && mv .plans .gemini/plans || exit 99

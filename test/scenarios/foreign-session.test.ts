@@ -9,7 +9,7 @@ import { everyEvent, journalOf, withField } from "../support/hostile-journal.ts"
 import { createSession, Project, planText } from "../support/project.ts";
 import { begin, eventsOf, move, phase, reported } from "../support/sample-session.ts";
 
-/** A clone below a directory of its own, so that whatever leaves it is seen. */
+/** A clone below a directory of its own, so that a write outside of the clone is noticed. */
 function clone(): Project {
   const project = new Project();
   onTestFinished(() => project.remove());

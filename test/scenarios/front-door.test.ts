@@ -49,7 +49,7 @@ function readlinkOf(path: string): string {
   try {
     return readlinkSync(path);
   } catch {
-    // Closed meanwhile.
+    // The server was closed in between.
     return "";
   }
 }
@@ -294,7 +294,7 @@ describe("maestro_wait", () => {
         const open = client.call("maestro_wait");
         await until("the next one waits", () => watchersOf(pid) === 1);
         const ended = client.end();
-        // What the cancelled wait did not tell.
+        // The events that the cancelled wait did not return.
         expect((await open).body.events).toEqual(["phase 1 started (coder)"]);
         expect((await ended).code).toBe(0);
         await maestro(project, ["stop"], agent.env());

@@ -61,7 +61,7 @@ const attemptsOf = (project: Project, index = 0) => phasesOf(project)[index]?.at
 const eventsOf = (project: Project) => journalOf(project).map(({ type }) => type);
 const json = (project: Project, ...args: string[]) => JSON.parse(succeed(project, [...args, "--json"]));
 
-/** A delegation whose conversation has ended: the shell that started the hook, and stands for it, is gone. */
+/** A delegation whose conversation has ended: the shell that started the hook plays the conversation, and has exited. */
 function delegatedAndLost(project: Project, prompt: string, conversation = "lost"): void {
   const input = { session_id: conversation, tool_name: "invoke_agent", tool_input: { agent_name: "coder", prompt } };
   project.write(".home/input.json", hookInput(project, "BeforeTool", input));

@@ -553,7 +553,7 @@ describe("the checkpoint, as a shorter way to the same answer", () => {
       const long = hook(project, event, input, env);
       const short = hook(project, event, input, env);
       expect([event, short.reply, short.stderr]).toEqual([event, long.reply, long.stderr]);
-      // A delegation leaves something behind that has to be cleared.
+      // A delegation leaves a file that has to be deleted.
       delegated(project, "debugger", "Phase: none");
       expect(hook(project, event, input, env).reply).toEqual(long.reply);
     }

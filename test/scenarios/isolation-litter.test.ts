@@ -8,7 +8,7 @@ import { allGone, TEST_TIMEOUT_MS, until } from "../support/processes.ts";
 
 vi.setConfig({ testTimeout: 2 * TEST_TIMEOUT_MS });
 
-/** What is left of Maestro's own objects, below the cache. */
+/** Maestro's own objects that are left below the cache. */
 function ownObjects(project: IsolatedProject): string[] {
   const root = join(project.cache, "maestro");
   return readdirSync(root).flatMap((place) => {

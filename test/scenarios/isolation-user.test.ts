@@ -180,7 +180,7 @@ describe("a user who works in the project during the run", () => {
           "WARNING: Its current work conflicts with phase one (coder), which is running now: a.txt",
         );
         expect(engine.stderr()).toContain(
-          "WARNING: Its current work conflicts with the project, which changed meanwhile: b.txt",
+          "WARNING: Its current work conflicts with the project, which has changed since: b.txt",
         );
         project.signal("go");
         const run = await engine.ended;
@@ -247,7 +247,7 @@ describe("the validation of an attempt in a worktree", () => {
           commands: [{ exit_code: 0, output: "1 lines" }],
         });
         expect(project.maestro(["report"]).stdout).toContain(`- phase b: passed on tree ${tree?.slice(0, 12)}`);
-        // What a validation does to the tree stays there.
+        // Changes that a validation makes stay in its worktree.
         expect(project.read("c.txt") + project.read("README.md")).toBe("c\nhello\n");
         expect(project.exists("junk.txt")).toBe(false);
         expect(project.read("a.txt") + project.read("b.txt")).toBe("1\n");

@@ -550,7 +550,7 @@ async function endedSession(title: string): Promise<string> {
   project.createSession([{ id: 1 }], title);
   const { session_id } = project.session;
   await project.attempt("1", () => project.write({ "src/a.ts": `${title}\n` }));
-  // Commits tell seconds apart.
+  // Commit times have whole seconds.
   await new Promise((resolve) => setTimeout(resolve, 1100));
   return session_id;
 }

@@ -104,7 +104,7 @@ async function stuck(project: IsolatedProject, grace: string) {
 
 const works = agent("works", ["out.txt"], ["signal", "go"], ["write", ["out.txt", "done\n"]]);
 
-describe("a git that waits for ever", () => {
+describe("a git that hangs", () => {
   test.concurrent("ends within the grace period of the first signal, and the next engine continues the work", () =>
     withIsolated(files, [works, bystander], async (project) => {
       const { engine, git, pid } = await stuck(project, "1s");

@@ -19,7 +19,7 @@ import { everyEvent, fieldsOf, hostileValues, journalOf, type Path, withField } 
 import { Project } from "../support/project.ts";
 import { plain } from "../support/sample-session.ts";
 
-/** Everything that this file makes lies here, so that whatever leaves a project is seen. */
+/** All files of these tests are below this directory, so that a write outside of a project is noticed. */
 let base: string;
 beforeAll(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), "maestro-fuzz-")));

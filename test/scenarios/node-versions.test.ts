@@ -48,7 +48,7 @@ describe("the version of Node", () => {
     // Launchers with "#!/usr/bin/env node" take the one on the PATH.
     expect(project.run("node", ["-p", "process.versions.node"]).stdout.trim()).toBe(wanted);
     const seen = join(project.path, ".preload", "seen");
-    // A hook ends before Node prints a warning, so warnings are taken down where they are made.
+    // A hook exits before Node prints a warning, so warnings are recorded where Node emits them.
     const env = preloaded(`
       const { appendFileSync } = require("node:fs");
       const note = (what) => appendFileSync(${JSON.stringify(seen)}, JSON.stringify(what) + "\\n");
@@ -96,7 +96,7 @@ describe("the version of Node", () => {
 });
 
 describe("a hook on a Node that hides its internals", () => {
-  /** Hides what the hooks ask for from them alone: Node's own public functions need the same internals. */
+  /** Hides the internals from the hooks alone: Node's own public functions need them too. */
   const hide = `
     const { appendFileSync } = require("node:fs");
     const askedBy = () => {

@@ -51,7 +51,7 @@ async function startedAttempt(project: WorkedProject): Promise<void> {
   );
 }
 
-/** Everything a decision leaves, without times, checksums, and ids of commits, which hold the time. */
+/** The state after a decision, without times, checksums, and ids of commits, which contain the time. */
 function remains(project: WorkedProject, eventsBefore: number) {
   const { git } = project;
   const events = journalOf(project)

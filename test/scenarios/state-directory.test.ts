@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => project.remove());
 
-/** Ended from outside (124) if it does not end by itself: a loop inside a system call hears no test runner. */
+/** Killed from outside (124) if it does not exit: a test runner cannot interrupt a loop inside a system call. */
 function within10s(args: string[], env: Record<string, string>, input = ""): Run {
   return project.run("timeout", ["-s", "KILL", "10", process.execPath, ...args], { env, input });
 }

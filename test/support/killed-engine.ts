@@ -60,7 +60,7 @@ export const changing = (name: string, over: Partial<PhaseSpec> = {}, first: Ste
 };
 
 export const one = [changing("one")];
-/** Two side by side, and one after them that is proved. */
+/** Two phases in parallel, and one after them with a validation. */
 export const three = [
   changing("one"),
   changing("two"),
@@ -183,7 +183,7 @@ export async function expectClean(
 export const startsOf = (project: IsolatedProject, phase: string) =>
   project.agents.notes("start").filter((note) => note.phase === phase).length;
 
-/** How often the agents of phases were started that need no further start: completed, or with a result in its files. */
+/** How often the agents of finished phases were started: completed phases, or phases with a result in their files. */
 export function startsOfFinished(project: IsolatedProject): Map<string, number> {
   const completed = recordsOf(project).flatMap((record) =>
     record.type === "phase.moved" && record.to === "completed" ? [String(record.phase)] : [],

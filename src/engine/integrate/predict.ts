@@ -132,7 +132,7 @@ export class Predictor {
     const now = await isolation.tree.take(() => isolation.snapshot(requireSession(store.session), repository));
     for (const { phase, base, tree } of all) {
       const merged = await mergeTrees(repository, { base, ours: now.commit, theirs: tree });
-      if (merged.kind === "conflict") this.#warnOnce(phase, merged.files, "the project, which changed meanwhile");
+      if (merged.kind === "conflict") this.#warnOnce(phase, merged.files, "the project, which has changed since");
     }
   }
 

@@ -97,7 +97,7 @@ describe("an open review (C41)", () => {
 
   test("is approved only for the tree that was shown", () => {
     const review = openReview(inPhaseReview()) as Review;
-    expect(() => decideApproval(inPhaseReview(), { ...review, tree: other })).toThrow("has changed meanwhile");
+    expect(() => decideApproval(inPhaseReview(), { ...review, tree: other })).toThrow("has changed since");
     const approved = inPhaseReview(...decideApproval(inPhaseReview(), review));
     expect(openReview(approved)).toBeNull();
     expect([

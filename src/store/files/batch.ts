@@ -27,7 +27,7 @@ export const MAX_STDERR_BYTES = 10 * 1024 * 1024;
 const MAX_REDACTED_BYTES = 16 * 1024 * 1024;
 /** How much of the end of a trimmed stderr is kept. */
 const KEPT_TAIL_BYTES = 64 * 1024;
-/** An agent that writes without a pause is trimmed all the same: its end is not written yet. */
+/** An agent that writes without a pause is trimmed, too: its end is not written yet. */
 const MAX_TAIL_READS = 50;
 
 const SUMMARY_FILE = "summary.json";

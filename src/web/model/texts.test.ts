@@ -1,4 +1,4 @@
-// What an agent prints and changes, as the page shows it.
+// How the page shows what an agent prints and changes.
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

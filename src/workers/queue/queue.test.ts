@@ -26,7 +26,7 @@ async function meeting(
     another: EngineQueue;
     worker: WorkerQueue;
     other: WorkerQueue;
-    /** Of `engine`. */
+    /** The connection of `engine`. */
     connection: Redis;
   }) => Promise<void>,
 ): Promise<void> {
@@ -48,7 +48,7 @@ async function meeting(
   }
 }
 
-/** Claims as soon as the queue gives something. */
+/** Claims an attempt as soon as the queue has one. */
 async function claimed(worker: WorkerQueue): Promise<Claim> {
   for (const end = Date.now() + 10_000; Date.now() < end; ) {
     const claim = await worker.claim();

@@ -1,5 +1,5 @@
 // A stand-in for `gemini` that does what the prompt tells it: PLAY {"1": [steps of the first attempt], "*": [steps of any other]}.
-// Steps are [name, argument] pairs; without any it hands over a success. Every start is noted in starts.jsonl of its directory.
+// Steps are [name, argument] pairs; without steps it reports success. It notes every start in starts.jsonl of its directory.
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -70,12 +70,12 @@ async function perform(name: string, argument: unknown): Promise<void> {
       process.kill(process.pid, argument as NodeJS.Signals);
       return new Promise((resolve) => setTimeout(resolve, 5000));
     },
-    /** With its whole process group, what waits for it included. */
+    /** Kills its whole process group, including the process that waits for it. */
     killGroup: () => process.kill(0, "SIGKILL"),
     ignore: () => process.on(argument as NodeJS.Signals, () => undefined),
-    /** Ends when it is told to, but takes its time. */
+    /** Exits on TERM, but slowly. */
     linger: () => process.on("SIGTERM", () => setTimeout(() => process.exit(143), Number(argument))),
-    /** Ends with 0 when it is told to, as the CLI does. */
+    /** Exits with 0 on TERM, as the CLI does. */
     obey: () => process.on("SIGTERM", () => process.exit(0)),
     /** Bytes without end on stdout or stderr: ["spew", [fd, bytes]]. */
     spew: () => spew(...(argument as [number, number])),
@@ -270,7 +270,7 @@ function fail(code: number, message: string, exit: number): never {
   process.exit(exit);
 }
 
-/** A child that ignores TERM, from the moment on that this is over. */
+/** A child that ignores TERM once this function has returned. */
 async function stubborn(seconds: number): Promise<void> {
   const script = `trap '' TERM; echo deaf; sleep ${seconds}; sleep ${seconds}`;
   const child = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "ignore"] });

@@ -41,7 +41,7 @@ export function decideApproval(session: Session, shown: Review, reason?: string)
   const { phases, batch, tree } = shown;
   const open = openReview(session);
   if (open === null || !isSameReview(open, shown)) {
-    throw new MaestroError("conflict", `The review of ${reviewSubject(shown)} has changed meanwhile`, {
+    throw new MaestroError("conflict", `The review of ${reviewSubject(shown)} has changed since it was shown`, {
       hint: 'See "maestro status", and decide again.',
     });
   }
