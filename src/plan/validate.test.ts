@@ -216,7 +216,7 @@ test.each([
   expect([codes(report), report.valid]).toEqual([expected, true]);
 });
 
-test("a budget over the session's is told with both amounts, in the units in which it is over", () => {
+test("a budget over the session's is a warning with both amounts, in the units that it exceeds", () => {
   const report = check([phase(1, { budget: "8usd, 1Mtok" })], {}, { budget: { usd: 5, tok: 2_000_000 } });
   expect(report.warnings[0]?.message).toBe(
     "Phase 1: its budget of 8usd is more than the session's budget of 5usd, so its attempts get less or cannot start; lower it, or raise the session's budget (--budget, MAESTRO_BUDGET)",

@@ -14,7 +14,7 @@ export interface Keys {
   refused: ReadonlySet<string>;
 }
 
-/** The ids of the workers with that name: what is refused is told by the name alone. */
+/** The ids of the workers with that name: a refusal names its worker, not the id. */
 export function idsNamed(workers: readonly KeyedWorker[], name: string): string[] {
   return workers.filter((worker) => worker.name === name).map(({ id }) => id);
 }
