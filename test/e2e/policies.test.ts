@@ -197,8 +197,8 @@ const denied: Try[] = [
   command("git push --force origin main", "No forced push"),
   command("git push origin +master", "No forced push"),
   command("git reset --hard", "discards work"),
-  file(".env.local", "no secrets"),
-  file("deploy.key", "no keys"),
+  file(".env.local", "not write secrets"),
+  file("deploy.key", "not write keys"),
   file(".gemini/settings.json", "are the user's"),
   file(".gemini/agents/helper.md", "are the user's"),
 ];

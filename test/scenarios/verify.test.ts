@@ -124,10 +124,10 @@ describe("maestro verify", () => {
       expect([run.code, taken(project)]).toEqual([1, []]);
       expect(run.stderr).toContain(`must pass: ${command}`);
       expect(phaseOf(project)).toMatchObject({ status: "failed" });
-      const [, ...advised] = run.stderr.split(/maestro (?=retry|session)/).map((words) => words.replace(", then ", ""));
+      const advised = [...run.stderr.matchAll(/`node "[^"]*" ([^`]*)`/g)].map(([, words = ""]) => words);
       expect(advised).toHaveLength(2);
       for (const words of advised) {
-        const typed = [...words.trim().matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
+        const typed = [...words.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
         expect(project.maestro(typed).stderr, words).toBe("");
       }
       expect(phaseOf(project)).toMatchObject({ status: "completed" });

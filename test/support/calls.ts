@@ -210,8 +210,8 @@ export const allowedCommands: readonly string[] = [
 ];
 
 export const deniedPaths: Readonly<Record<string, readonly string[]>> = {
-  "no secrets": [".env", "./.env", "a/.env", "/x/.env.local", ".env.production", ".env.production.local"],
-  "no keys": ["k.pem", "a/b.key", "x.credentials"],
+  "not write secrets": [".env", "./.env", "a/.env", "/x/.env.local", ".env.production", ".env.production.local"],
+  "not write keys": ["k.pem", "a/b.key", "x.credentials"],
   "extensions of Gemini CLI": [
     ".gemini/settings.json",
     "./.gemini/settings.json",

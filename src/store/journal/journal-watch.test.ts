@@ -38,6 +38,7 @@ afterEach(() => {
 
 const now = new Date("2026-02-14T12:00:00Z");
 const file = () => join(path, JOURNAL_FILE);
+const location = () => ({ root: dirname(path), components: [], shown: "", projectRoot: path });
 const note = (text: string): SessionEvent => ({ type: "session.noted", text });
 const completed: SessionEvent = { type: "phase.moved", phase: "1", from: "pending", to: "completed" };
 const kept = () => readdirSync(path).filter((name) => name.startsWith(`${JOURNAL_FILE}.quarantined-`));
@@ -75,8 +76,7 @@ describe("the journal of a running engine", () => {
 
   test("is current until any process appends to it, rewrites it or replaces it", async () => {
     const { engine, other } = watched();
-    const location = { root: dirname(path), components: [], shown: "", projectRoot: path };
-    const isCurrent = () => [engine, other].map((journal) => journal.isCurrent(location));
+    const isCurrent = () => [engine, other].map((journal) => journal.isCurrent(location()));
     // The file has been read, not written, since the engine watches it.
     expect(isCurrent()).toEqual([false, false]);
     engine.append(directory, [note("ours")], now);
@@ -152,6 +152,17 @@ describe("the journal of a running engine", () => {
     const before = readFileSync(file());
     expect(() => engine.append(directory, [note("ours")], now)).toThrow(/replaced or rewritten/);
     expect(readFileSync(file())).toEqual(before);
-    expect(() => engine.refresh(directory)).toThrow(/replaced or rewritten/);
+    for (const _ of [1, 2]) expect(() => engine.refresh(directory)).toThrow(/replaced or rewritten/);
+  });
+
+  test("is never again what the engine trusts, once another file with the same content has replaced it", () => {
+    const { engine } = watched();
+    engine.refresh(directory);
+    copyFileSync(file(), `${file()}.copy`);
+    renameSync(`${file()}.copy`, file());
+    for (const _ of [1, 2]) {
+      expect(() => engine.refresh(directory)).toThrow(/replaced or rewritten/);
+      expect(engine.isCurrent(location())).toBe(false);
+    }
   });
 });

@@ -62,7 +62,8 @@ export class Journal {
       if (stat.size > MAX_JOURNAL_BYTES)
         return { fault: { line: 0, reason: `larger than ${MAX_JOURNAL_BYTES} bytes` } };
       const isSame = stat.ino === this.#inode && this.#isWhereWeLeft(fd, stat.size);
-      if (this.#watch?.isIntact(fd, stat, this.#offset) === false || (this.#watch && !isSame))
+      // Another file is never taken for the journal, whatever it holds; only the journal itself is noted as intact.
+      if (this.#watch !== undefined && !(isSame && this.#watch.isIntact(fd, stat, this.#offset)))
         throw replaced(directory);
       if (!isSame) this.#restart(stat.ino);
       if (stat.size === this.#offset) return { tail: { kind: "none" }, exists: true };
