@@ -142,7 +142,7 @@ const writers: Record<string, string> = {
   hooks: "input main",
   player: "main",
   runtimes: "pi",
-  disk: "cache-directory compiled-code contained durable keep-code make-directories",
+  disk: "cache-directory compiled-code contained durable keep-code make-directories random",
   store: "batch delegations env-files journal live-tokens workspace",
   workers: "spool transport workplace",
   "": "setting-layers",

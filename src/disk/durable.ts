@@ -7,6 +7,7 @@ import { type Directory, ioError } from "./contained.ts";
 import { crc32, hex } from "./crc32.ts";
 import { crashPoint, isArmed } from "./fault.ts";
 import { judge, ownIdentity, type ProcessIdentity } from "./identity.ts";
+import { randomHex } from "./random.ts";
 
 const temporaryName = /^\.maestro-([0-9a-f]{8})-([0-9a-f]{8})-(\d+)-(\w+)-[0-9a-f]{24}\.tmp$/;
 
@@ -136,10 +137,6 @@ export function shownPath(directory: Directory, name: string): string {
 export function newTemporaryName(): string {
   const { pid, start } = ownIdentity();
   return `.maestro-${tags(ownIdentity()).join("-")}-${pid}-${start?.replace(/\W/g, "_") ?? "x"}-${randomHex(12)}.tmp`;
-}
-
-export function randomHex(bytes: number): string {
-  return Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(bytes))).toString("hex");
 }
 
 function tags(identity: ProcessIdentity): [machine: string, boot: string] {

@@ -9,8 +9,9 @@
 import { closeSync, constants } from "node:fs";
 import { errno, MaestroError } from "../errors.ts";
 import { type Directory, ioError } from "./contained.ts";
-import { newTemporaryName, randomHex, readRegular, shownPath, writeAll } from "./durable.ts";
+import { newTemporaryName, readRegular, shownPath, writeAll } from "./durable.ts";
 import { judge, ownIdentity, type ProcessIdentity } from "./identity.ts";
+import { randomHex } from "./random.ts";
 
 export interface LockOwner extends ProcessIdentity {
   token: string;

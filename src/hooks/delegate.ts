@@ -6,7 +6,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import { normalizeAgentName } from "../agents/names.ts";
 import { readProtocols } from "../agents/protocols.ts";
 import { parseDisabled } from "../agents/resolve.ts";
-import { randomHex } from "../disk/durable.ts";
+import { randomHex } from "../disk/random.ts";
 import { MaestroError } from "../errors.ts";
 import { type DelegationPrompt, delegationPrompt, namedPhase, readHeader } from "../prompt/delegation.ts";
 import { decideStart, nextAttempt } from "../session/decide/attempt.ts";

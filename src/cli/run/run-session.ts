@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { readProtocols } from "../../agents/protocols.ts";
-import { randomHex } from "../../disk/durable.ts";
+import { randomHex } from "../../disk/random.ts";
 import { inShell } from "../../engine/attempt/command-run.ts";
 import { Engine } from "../../engine/engine.ts";
 import type { Isolation } from "../../engine/isolation.ts";

@@ -1,6 +1,6 @@
 // maestro verify <phase>: runs the validation commands of a natively delegated phase and records the result.
 
-import { randomHex } from "../../disk/durable.ts";
+import { randomHex } from "../../disk/random.ts";
 import { inShell } from "../../engine/attempt/command-run.ts";
 import { failedMessage, startValidation, type ValidationResult } from "../../engine/attempt/validation.ts";
 import { takeMissingOf } from "../../engine/baseline/missing-baseline.ts";

@@ -1,7 +1,7 @@
 // maestro worker: runs attempts for engines on other machines, with this machine's programs and credentials.
 
 import { hostname } from "node:os";
-import { randomHex } from "../../disk/durable.ts";
+import { randomHex } from "../../disk/random.ts";
 import { repertoireOf } from "../../engine/runtimes/repertoire.ts";
 import { MaestroError } from "../../errors.ts";
 import { labelForm, workerNameForm } from "../../ids.ts";

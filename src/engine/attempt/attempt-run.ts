@@ -1,6 +1,6 @@
 // Runs one attempt from placing it to examining its changes. finish.ts records the result.
 
-import { randomHex } from "../../disk/durable.ts";
+import { randomHex } from "../../disk/random.ts";
 import { errno, MaestroError, reasonOf } from "../../errors.ts";
 import { commandLineOf } from "../../extension-path.ts";
 import { wasStopped } from "../../git/running.ts";

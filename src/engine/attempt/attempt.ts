@@ -5,7 +5,7 @@ import { brokenText } from "../../agents/resolve.ts";
 import type { Agent } from "../../agents/roster.ts";
 import type { Tier } from "../../agents/tiers.ts";
 import type { Amounts } from "../../amounts.ts";
-import { randomHex } from "../../disk/durable.ts";
+import { randomHex } from "../../disk/random.ts";
 import { MaestroError } from "../../errors.ts";
 import { type Handoff, readHandoff } from "../../handoff/handoff.ts";
 import type { PhaseId } from "../../ids.ts";

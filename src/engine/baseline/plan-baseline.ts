@@ -2,7 +2,7 @@
 // MCP server use it alike.
 
 import { join } from "node:path";
-import { randomHex } from "../../disk/durable.ts";
+import { randomHex } from "../../disk/random.ts";
 import { MaestroError } from "../../errors.ts";
 import type { Opening } from "../../git/open.ts";
 import { snapshot } from "../../git/snapshot/snapshot.ts";

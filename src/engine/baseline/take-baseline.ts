@@ -1,7 +1,7 @@
 // Runs validation commands on a snapshot of the untouched project: in a worktree, or in a copy outside git. The project itself is never
 // changed.
 
-import { randomHex } from "../../disk/durable.ts";
+import { randomHex } from "../../disk/random.ts";
 import { dropKept } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { type Snapshot, snapshot } from "../../git/snapshot/snapshot.ts";

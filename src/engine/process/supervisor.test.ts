@@ -4,7 +4,7 @@ import { devNull, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { root } from "../../../test/support/project.ts";
-import { randomHex } from "../../disk/durable.ts";
+import { randomHex } from "../../disk/random.ts";
 import { gitStarted } from "../../git/running.ts";
 import { Lifeline } from "./lifeline.ts";
 import { type Launch, Supervisor } from "./supervisor.ts";

@@ -5,10 +5,11 @@
 import { closeSync, constants, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Directory } from "../../disk/contained.ts";
-import { randomHex, readRegular, replaceDurably } from "../../disk/durable.ts";
+import { readRegular, replaceDurably } from "../../disk/durable.ts";
 import { judge, ownIdentity, type ProcessIdentity } from "../../disk/identity.ts";
 import { withLock } from "../../disk/lock.ts";
 import { makeDirectories } from "../../disk/make-directories.ts";
+import { randomHex } from "../../disk/random.ts";
 import { isObject } from "../../shape.ts";
 import type { Credential } from "./credential.ts";
 import { afterRefusal, afterSuccess, isForgotten, readLimit, roomIn, type SharedLimit } from "./shared-limit.ts";

@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Directory } from "../../disk/contained.ts";
-import { randomHex } from "../../disk/durable.ts";
+import { randomHex } from "../../disk/random.ts";
 import type { Repository } from "../repository.ts";
 import { removeDirectory } from "../worktree/remove-directory.ts";
 

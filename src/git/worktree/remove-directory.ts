@@ -5,7 +5,8 @@ import { isUtf8 } from "node:buffer";
 import { chmodSync, fchmodSync, fstatSync, readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Directory, ioError } from "../../disk/contained.ts";
-import { randomHex, shownPath } from "../../disk/durable.ts";
+import { shownPath } from "../../disk/durable.ts";
+import { randomHex } from "../../disk/random.ts";
 import { errno, MaestroError } from "../../errors.ts";
 import { turns } from "../yield-turn.ts";
 

@@ -1,6 +1,6 @@
 // maestro_context_chain: the Downstream Context of the phases that a phase depends on, ready for its delegation prompt. Read-only.
 
-import { randomHex } from "../../disk/durable.ts";
+import { randomHex } from "../../disk/random.ts";
 import { MaestroError } from "../../errors.ts";
 import { readHandoff } from "../../handoff/handoff.ts";
 import { type SessionId, workLabel } from "../../ids.ts";

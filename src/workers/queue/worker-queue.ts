@@ -3,7 +3,7 @@
 
 import { type Job as QueuedJob, UnrecoverableError, Worker } from "bullmq";
 import type { Redis } from "ioredis";
-import { randomHex } from "../../disk/durable.ts";
+import { randomHex } from "../../disk/random.ts";
 import { type Job, readJob } from "../protocol/job.ts";
 import type { LeaseTimes } from "../protocol/lease.ts";
 import { type Offer, readQueueName, serves } from "../protocol/queue-name.ts";

@@ -3,8 +3,8 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { randomHex } from "../../disk/durable.ts";
 import { crashPoint } from "../../disk/fault.ts";
+import { randomHex } from "../../disk/random.ts";
 import type { PreparedAttempt } from "../../engine/attempt/attempt.ts";
 import { withEvidence } from "../../engine/attempt/attempt-run.ts";
 import { type Control, rootOf, warnAboutLeftOut, whenReadable, workSoFar } from "../../engine/attempt/place.ts";
