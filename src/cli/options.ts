@@ -19,7 +19,7 @@ export const detach: VerbOption = {
 
 export const dashboardBeside: VerbOption = {
   flags: "--dashboard",
-  meaning: "serve a page of the run on 127.0.0.1 until the run ends; the page only reads",
+  meaning: "serve a read-only page of the run on 127.0.0.1 until the run ends",
 };
 
 export const archivedSession: VerbOption = { flags: "--session <id>", meaning: "id of an archived session" };
@@ -54,7 +54,7 @@ export const passEnv: VerbOption = {
 
 export const budget: VerbOption = {
   flags: "--budget <amounts>",
-  meaning: "the most that the session may spend: 5usd, 2Mtok, 300req; it pauses before it would spend more",
+  meaning: "the most that the session may spend: 5usd, 2Mtok, 300req; the session pauses before it would spend more",
   isRepeatable: true,
 };
 
@@ -68,11 +68,11 @@ export const engineOptions: readonly VerbOption[] = [
   { flags: "--mode <mode>", meaning: "execution mode", choices: ["parallel", "sequential", "ask"] },
   {
     flags: "--review <when>",
-    meaning: "review the work at the end, after each batch, or before each phase's work is brought in (default: end)",
+    meaning: "review the work at the end, after each batch, or before each phase's work is applied (default: end)",
     choices: reviewModes,
   },
   maxConcurrent,
-  { flags: "--workers <url>", meaning: "run attempts on workers that take them from this queue: redis://host:6379" },
+  { flags: "--workers <url>", meaning: "run attempts on the workers of this queue: redis://host:6379" },
   { flags: "--exchange <url>", meaning: "git repository that carries orders to workers, and their results" },
   passwordFile,
   { flags: "--timeout <time>", meaning: "time limit of an attempt: 90s, 10m (a bare number: minutes)" },
@@ -82,7 +82,8 @@ export const engineOptions: readonly VerbOption[] = [
   { flags: "--runtime <name>", meaning: "program that plays the agents", default: "gemini" },
   {
     flags: "--fallback <names>",
-    meaning: "runtimes that take over when another one has no quota, no sign-in or no program: claude,codex",
+    meaning:
+      "runtimes that take over, in this order, when one has no quota left, cannot sign in or is not installed: claude,codex",
   },
   { flags: "--allow-unheld", meaning: "let a runtime play agents whose tier it cannot enforce" },
   { flags: "--accept-runtimes", meaning: "use runtimes that files of the project describe" },
@@ -101,12 +102,12 @@ export const engineOptions: readonly VerbOption[] = [
   { flags: "--keep-going", meaning: "after a failure, run the phases that do not depend on it" },
   grace,
   validationTimeout,
-  { flags: "--quota-wait <time>", meaning: "longest wait for quota without any progress", default: "60m" },
+  { flags: "--quota-wait <time>", meaning: "longest wait for quota without progress", default: "60m" },
   passEnv,
   { flags: "--phases <ids>", meaning: "run only these phases: 1,2" },
   { flags: "--keep-open", meaning: "do not archive the completed session" },
   { flags: "--leave-open", meaning: "when all phases are done, do not complete the session: a final review follows" },
-  { flags: "-y, --yes", meaning: "give consent, archive and take the proposed next step without asking" },
+  { flags: "-y, --yes", meaning: "give consent, archive and accept the proposed next step without asking" },
   { flags: "--json", meaning: "print events as they happen, as JSON Lines" },
   { flags: "--ready-fd <fd>", meaning: "", isHidden: true },
 ];

@@ -51,7 +51,7 @@ export function offerLines(command: string, here: Surroundings): string[] {
     here.log(error.message);
   }
   return [
-    `Set-up is missing. Offer it to the user once, before anything else: "${commandLine(here)} setup" avoids most questions of Gemini CLI.`,
+    `Set-up is missing. Offer it to the user once, before anything else: "${commandLine(here)} setup" avoids most confirmations of Gemini CLI.`,
   ];
 }
 

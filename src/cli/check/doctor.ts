@@ -66,7 +66,7 @@ function checkSetup(io: Io, verbs: readonly Verb[]): Finding {
   if (open.length === 0) return { check: "setup", level: "ok", message: "Set-up is complete and current" };
   // Set-up is the user's choice; only a part of it, or an old one, is worth a warning.
   if (steps.every(({ state }) => state === "absent")) {
-    const message = 'Set-up was not run: "maestro setup" reduces the questions of Gemini CLI';
+    const message = 'Set-up was not run: "maestro setup" reduces the confirmations of Gemini CLI';
     return { check: "setup", level: "ok", message };
   }
   const names = open.map(({ file, state }) => `${file.purpose} (${state})`).join(", ");

@@ -120,7 +120,9 @@ async function hasConsent(io: Io, steps: readonly SetupStep[], { yes, undo }: Op
   io.err(`${[`${verb} these files?`, ...steps.filter(isChange).map((step) => `  ${line(step)}`)].join("\n")}\n`);
   if (!undo) io.err(`${policyText(io)}\n`);
   if (!io.interactive) {
-    io.err("ERROR: Nothing was changed: no terminal is available to ask on\n  Pass --yes to agree.\n");
+    io.err(
+      "ERROR: Nothing was changed: you have not agreed, and no terminal is attached to ask you\n  Pass --yes to agree.\n",
+    );
     return false;
   }
   const hasAgreed = /^y(es)?$/i.test((await io.ask(`${verb} them? [y/N] `))?.trim() ?? "");
@@ -162,7 +164,7 @@ function remainders(env: Environment, steps: readonly SetupStep[]): string[] {
   const isReachable = searchPath(env.PATH).split(delimiter).includes(directory);
   const zsh = steps.find(({ file }) => file.path.endsWith("_maestro"))?.file.path;
   return [
-    ...(isHidden ? [`Another program is found first as maestro: ${other}`] : []),
+    ...(isHidden ? [`Another program on your PATH has the name maestro and is found first: ${other}`] : []),
     ...(hasLauncher && !isReachable
       ? [`${directory} is not on your PATH: add it in the start-up file of your shell`]
       : []),

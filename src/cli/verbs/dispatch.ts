@@ -7,11 +7,7 @@ import type { Verb } from "../verb.ts";
 export const dispatch: Verb = {
   usage: "dispatch <dispatch-dir>",
   summary: "run the prompts of a directory, one agent each",
-  options: [
-    { flags: "--with-protocols", meaning: "put the agents' protocols in front of every prompt" },
-    passEnv,
-    grace,
-  ],
+  options: [{ flags: "--with-protocols", meaning: "prepend the agents' protocols to every prompt" }, passEnv, grace],
   usageCode: dispatchCodes.usage,
   examples: [
     "maestro dispatch .gemini/parallel/phase-2-batch-1",

@@ -5,14 +5,14 @@ import type { Verb } from "../verb.ts";
 
 export const guard: Verb = {
   usage: "guard",
-  summary: "judge shell commands and file writes",
+  summary: "check shell commands and file writes",
   examples: ['maestro guard check "rm -rf node_modules"'],
   verbs: [
     {
       usage: "check [command]",
       summary: "show whether agents may run a command (default or '-': standard input)",
       options: [
-        { flags: "--jsonl", meaning: "judge JSON Lines, each with id and either command, or tool_name and tool_input" },
+        { flags: "--jsonl", meaning: "check JSON Lines, each with id and either command, or tool_name and tool_input" },
         json,
       ],
       examples: [

@@ -8,7 +8,7 @@ export const logs: Verb = {
   summary: "print the output of a phase's agent",
   options: [
     { flags: "-f, --follow", meaning: "keep printing until the attempt ends" },
-    { flags: "--raw", meaning: "print the agent's output file as it is" },
+    { flags: "--raw", meaning: "print the agent's output file unchanged" },
     { flags: "--attempt <n>", meaning: "number of the attempt (default: the latest)" },
     archivedSession,
     json,

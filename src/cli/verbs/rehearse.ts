@@ -11,7 +11,7 @@ export const rehearse: Verb = {
     maxConcurrent,
     { flags: "--model <model>", meaning: "model to forecast the cost with" },
     budget,
-    { flags: "--seconds <n>", meaning: "how long the longest chain of phases takes on screen", default: "8" },
+    { flags: "--seconds <n>", meaning: "seconds that the longest chain of phases takes on screen", default: "8" },
     { flags: "--html [file]", meaning: "write the rehearsal as one HTML file (default: in a new temporary directory)" },
     json,
   ],

@@ -7,12 +7,12 @@ export const retry: Verb = {
   usage: "retry <phase>",
   summary: "retry a failed phase",
   options: [
-    { flags: "--guidance <text>", meaning: "what to do differently; the next prompt has it" },
-    { flags: "--agent <name>", meaning: "agent that takes the phase from now on" },
-    { flags: "--model <model>", meaning: "model of its attempts" },
-    { flags: "--timeout <time>", meaning: "time limit of its attempts: 90s, 20m" },
+    { flags: "--guidance <text>", meaning: "what to do differently; added to the next prompt" },
+    { flags: "--agent <name>", meaning: "agent for further attempts of the phase" },
+    { flags: "--model <model>", meaning: "model for further attempts" },
+    { flags: "--timeout <time>", meaning: "time limit for further attempts: 90s, 20m" },
     { flags: "--criteria <text>", meaning: "validation criterion instead of the plan's", isRepeatable: true },
-    { ...reason, meaning: "reason to record; the next prompt has it" },
+    { ...reason, meaning: "reason to record; added to the next prompt" },
     json,
   ],
   examples: [

@@ -63,7 +63,7 @@ export const session: Verb = {
       summary: "record an error of a phase",
       options: [
         { flags: "--type <type>", meaning: "kind of error", choices: errorTypes, default: "runtime" },
-        { flags: "--agent <agent>", meaning: "agent that had the error (default: the phase's agent)" },
+        { flags: "--agent <agent>", meaning: "agent that caused the error (default: the phase's agent)" },
         { flags: "--resolution <text>", meaning: "what was done about it", default: "pending" },
         json,
       ],
@@ -104,7 +104,7 @@ export const session: Verb = {
     {
       usage: "requirement <id> <verdict>",
       summary: "answer a requirement of the design: met, not_met or dropped",
-      options: [{ flags: "--evidence <text>", meaning: "what shows it, or why it was dropped" }, json],
+      options: [{ flags: "--evidence <text>", meaning: "what proves it, or why it was dropped" }, json],
       examples: ['maestro session requirement REQ-1 met --evidence "npm test: 12 passed, among them test/api.test.ts"'],
       isDecision: true,
       run: async () => (await operations()).sessionRequirement,

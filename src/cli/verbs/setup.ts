@@ -5,7 +5,7 @@ import type { Verb } from "../verb.ts";
 
 export const setup: Verb = {
   usage: "setup",
-  summary: "reduce the questions of Gemini CLI, put maestro on the PATH, install completions",
+  summary: "reduce the confirmations of Gemini CLI, put maestro on the PATH, install completions",
   options: [
     { flags: "--undo", meaning: "remove what setup installed, except files that were edited" },
     { flags: "--dry-run", meaning: "show what would change and the policy, and change nothing" },

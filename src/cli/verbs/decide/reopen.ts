@@ -7,8 +7,8 @@ export const reopen: Verb = {
   usage: "reopen <phase>",
   summary: "run a completed phase again",
   options: [
-    { flags: "--guidance <text>", meaning: "what to change; the next prompt has it" },
-    { ...reason, meaning: "reason to record; the next prompt has it" },
+    { flags: "--guidance <text>", meaning: "what to change; added to the next prompt" },
+    { ...reason, meaning: "reason to record; added to the next prompt" },
     json,
   ],
   examples: ['maestro reopen 3 --guidance "The empty list is not handled"'],

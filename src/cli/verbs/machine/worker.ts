@@ -13,7 +13,7 @@ export const worker: Verb = {
       meaning: "git repository that carries orders and results (default: MAESTRO_EXCHANGE)",
     },
     { flags: "--slots <n>", meaning: "maximum number of attempts at the same time", default: "1" },
-    { flags: "--runtimes <names>", meaning: "runtimes that this worker plays (default: those that are installed)" },
+    { flags: "--runtimes <names>", meaning: "runtimes that this worker runs (default: those that are installed)" },
     { flags: "--label <name>", meaning: "label that a phase may need, such as gpu", isRepeatable: true },
     { flags: "--name <name>", meaning: "name of this worker (default: host and process)" },
     passwordFile,

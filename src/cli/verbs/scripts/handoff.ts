@@ -6,7 +6,7 @@ import type { Verb } from "../../verb.ts";
 
 export const handoff: Verb = {
   usage: "handoff",
-  summary: "check what agents hand over",
+  summary: "check the hand-offs of agents",
   examples: ["maestro handoff check report.md"],
   verbs: [
     {
@@ -14,7 +14,7 @@ export const handoff: Verb = {
       summary: "check a hand-off ('-' for standard input)",
       options: [
         { flags: "--format <format>", meaning: "format of the file (default: detected)", choices: handoffFormats },
-        { flags: "--no-dependents", meaning: "no phase waits for this one: a Downstream Context is not needed" },
+        { flags: "--no-dependents", meaning: "do not require a Downstream Context: no phase waits for this one" },
         json,
       ],
       examples: ["maestro handoff check report.md", "gemini -o json < prompt | maestro handoff check - --json"],
