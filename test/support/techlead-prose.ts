@@ -126,7 +126,7 @@ const execution = [
         "**Option 2: Parallel Dispatch, reviewed (as option 1, but)**\n",
         /^- (?:User reviews|You review) results after each batch, not during execution$/m,
         "**Option 3: Sequential Delegation (safer)**\n",
-        /^- Each phase executes one at a time via `(?:invoke_agent|delegate_to_agent)`$/m,
+        /^- Each phase executes one at a time via `invoke_agent`$/m,
         "- Standard tool approval rules apply\n",
         "- Full visibility and control between phases\n",
         "- Best for: exploratory tasks, unfamiliar codebases, security-sensitive work\n",

@@ -25,7 +25,7 @@ describe("informed consent", () => {
         "- Best for: well-defined tasks with clear file ownership",
         "",
         "Option 2: Sequential Delegation (safer)",
-        "- Each phase executes one at a time via `delegate_to_agent`",
+        "- Each phase executes one at a time via `invoke_agent`",
         "- Standard tool approval rules apply",
         "- Full visibility and control between phases",
         "- Best for: exploratory tasks, unfamiliar codebases, security-sensitive work",
@@ -38,7 +38,7 @@ describe("informed consent", () => {
       "batch",
       "- User reviews results after each batch: the next one starts when they are approved (`maestro approve`)",
     ],
-    ["phase", "- User reviews the work of each phase before it is brought into the project (`maestro approve`)"],
+    ["phase", "- User reviews the work of each phase before it is applied to the project (`maestro approve`)"],
   ] as const)("says that the review is of each %s (C41)", (review, line) => {
     const shown = consentLines(profile, gemini, [], review);
     expect(shown[3]).toBe(line);

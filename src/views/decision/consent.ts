@@ -9,7 +9,7 @@ import { roughly } from "../text/duration.ts";
 const reviews: Record<ReviewMode, string> = {
   end: "- User reviews results at the end of the run, not during execution",
   batch: "- User reviews results after each batch: the next one starts when they are approved (`maestro approve`)",
-  phase: "- User reviews the work of each phase before it is brought into the project (`maestro approve`)",
+  phase: "- User reviews the work of each phase before it is applied to the project (`maestro approve`)",
 };
 
 /** A program that the engine starts, and its option for calls without approval. */
@@ -26,7 +26,7 @@ const options = (names: string, review: ReviewMode) => [
   "- Best for: well-defined tasks with clear file ownership",
   "",
   "Option 2: Sequential Delegation (safer)",
-  "- Each phase executes one at a time via `delegate_to_agent`",
+  "- Each phase executes one at a time via `invoke_agent`",
   "- Standard tool approval rules apply",
   "- Full visibility and control between phases",
   "- Best for: exploratory tasks, unfamiliar codebases, security-sensitive work",
