@@ -66,7 +66,10 @@ export function readPrompt(location: StateLocation, attempt: Attempt, redact: (t
   return inBatch(location, attempt, (batch) => {
     const bytes = readRegular(batch.prompts, `${attempt.name}.txt`, MAX_PROMPT_BYTES);
     if (bytes !== undefined) return redact(bytes.toString("utf8"));
-    throw new MaestroError("not_found", "The prompt does not exist any more: it is deleted when its session has ended");
+    throw new MaestroError(
+      "not_found",
+      "The prompt does not exist any more: Maestro deletes prompts when their session has ended",
+    );
   });
 }
 

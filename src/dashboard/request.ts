@@ -36,9 +36,9 @@ export function routeOf(asked: AskedRequest, port: number): AskedRoute | Denied 
   if (asked.target.length > MAX_TARGET) return { status: 414, message: "The address is too long." };
   const [path = "", query = ""] = asked.target.split("?", 2);
   const route = read(path, new URLSearchParams(query));
-  if (route === undefined) return { status: 404, message: "Nothing is here." };
+  if (route === undefined) return { status: 404, message: "This address does not exist." };
   const method = route.kind === "login" || route.kind === "decisions" ? "POST" : "GET";
-  if (asked.method !== method) return { status: 405, message: `Only ${method} is answered here.` };
+  if (asked.method !== method) return { status: 405, message: `This address accepts only ${method}.` };
   if (method === "POST" && !/^application\/json(?:;\s*charset=utf-8)?$/i.test(asked.contentType ?? ""))
     return { status: 415, message: "The body must be application/json." };
   return route;

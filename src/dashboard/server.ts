@@ -123,7 +123,7 @@ export class Dashboard {
     if (route.kind === "page") return sendText(answer, "text/html; charset=utf-8", this.#options.page.html);
     if (route.kind === "login") return this.#login(request, answer);
     if (!this.#access.allows(headers.authorization)) {
-      return deny(request, answer, { status: 401, message: "Log in with the code of the address that was printed." });
+      return deny(request, answer, { status: 401, message: "Log in with the code in the printed address." });
     }
     await this.#routed(route, request, answer);
   }

@@ -327,7 +327,7 @@ describe("the page of a project", () => {
     await tab.getByText("This page is not logged in").waitFor();
     expect(await violations(tab)).toEqual([]);
     // A login in any tab, also one without the stream, is a login for all.
-    await second.getByLabel(/The code of the address/).fill(dashboard.url);
+    await second.getByLabel(/Enter the code from the address/).fill(dashboard.url);
     await second.getByRole("button", { name: "Log in" }).click();
     project.maestro(["session", "note", "written meanwhile"]);
     for (const one of tabs) {

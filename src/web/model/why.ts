@@ -117,7 +117,7 @@ function startsNow(kind: string, isDriven: boolean): Reason {
   const what = {
     launch: "It can start",
     validate: "Its work can be validated",
-    integrate: "Its work can be brought in",
+    integrate: "Its work can be integrated",
     review: "Its batch can be reviewed",
     adopt: "Its last attempt has no recorded end",
   }[kind];

@@ -189,7 +189,7 @@ function Reopening({ session, phase }: { session: Session; phase: SessionPhase }
   return (
     <details class="reopening">
       <summary>Reopen this phase</summary>
-      <p>An agent works on it again, from the work as it is. Phases that depend on it and are done stay done.</p>
+      <p>An agent continues from the current work. Completed phases that depend on it stay completed.</p>
       <AnswerForm about={`reopen ${phase.id} ${phase.attempts.length}`} answers={answers} />
     </details>
   );

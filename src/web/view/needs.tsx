@@ -58,7 +58,7 @@ function NeedCard({ need }: { need: Need }) {
       {!isOpen && need.answers.length > 0 && (
         <p class="dim">
           {connection.value === "report"
-            ? "A report decides nothing."
+            ? "A report is read-only."
             : !isLive
               ? "This is a past moment. Go back to the present to decide."
               : 'This page only reads. Start it with "maestro dashboard --control" to decide here.'}

@@ -98,7 +98,7 @@ function Head() {
       {now !== null && !now.isLive && <span class="past">replay</span>}
       <span class="spacer" />
       {overview.value?.control && (
-        <span class="control" title="Started with --control: this page takes your decisions">
+        <span class="control" title="Started with --control: this page can record decisions">
           can decide
         </span>
       )}
@@ -139,7 +139,7 @@ function Banner() {
   if (state === "lost")
     return (
       <p class="banner warn" role="status">
-        The dashboard does not answer. What you see is the last known state; connecting again.
+        The dashboard does not answer. The page shows the last known state and is reconnecting.
       </p>
     );
   if (state === "refused") return <LoginForm />;
@@ -162,7 +162,7 @@ function LoginForm() {
       }}
     >
       <label>
-        This page is not logged in. The code of the address that &quot;maestro dashboard&quot; printed:{" "}
+        This page is not logged in. Enter the code from the address that &quot;maestro dashboard&quot; printed:{" "}
         <input
           autocomplete="off"
           value={code.value}
@@ -240,7 +240,7 @@ function Nothing() {
       ) : (
         <>
           <p class="empty-head">This project has no session yet.</p>
-          <p>Start one with: maestro run &lt;plan&gt;. It appears here by itself.</p>
+          <p>Start one with: maestro run &lt;plan&gt;. It appears here automatically.</p>
         </>
       )}
     </div>
