@@ -18,7 +18,7 @@ export function startAgent(program: string, args: readonly string[], cwd: string
   const child = spawn(program, args, { cwd, stdio: ["pipe", "pipe", "inherit"] });
   const closed = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(`The agent could not be started: ${error.message}`));
-    child.once("close", (code, signal) => resolve(`The agent ended by itself (${signal ?? `exit code ${code}`})`));
+    child.once("close", (code, signal) => resolve(`The agent exited unexpectedly (${signal ?? `exit code ${code}`})`));
   });
   // `ended` reports the end of the agent; an error of its closed input adds nothing.
   child.stdin.on("error", () => undefined);

@@ -84,7 +84,7 @@ async function chooseModel(
   const { sessionId, configOptions } = session;
   const option = configOptions?.find(({ category }) => category === "model");
   if (option === undefined)
-    return warn(`The agent takes no model by name, so it chooses one itself instead of ${model}`);
+    return warn(`The agent cannot be given a model by name, so it chooses its own instead of ${model}`);
   await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: option.id, value: model });
 }
 
@@ -137,7 +137,7 @@ function commandOf({ command, args = [], env = [], cwd, outputByteLimit }: acp.C
   if (refusal !== null) throw refused(turn, "run", command, refusal);
   const place = cwd ?? root;
   if (place !== root && insideOf(root, place) === null)
-    throw refused(turn, "run in", place, "it is outside of the agent's directory");
+    throw refused(turn, "run in", place, "it is outside the agent's directory");
   const words = [command, ...args];
   // The guard reads a command line as a shell does.
   const line = args.length === 0 ? command : words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");

@@ -13,7 +13,7 @@ export function readFor(root: string, path: string, line: number, limit: number)
   const text = withParent(root, contained(root, path), { create: false }, (parent, name) =>
     readRegular(parent, name, MAX_FILE_BYTES),
   );
-  if (text === undefined) throw new MaestroError("not_found", `There is no file ${path}`);
+  if (text === undefined) throw new MaestroError("not_found", `The file does not exist: ${path}`);
   const whole = text.toString("utf8");
   if (line <= 1 && limit === Number.POSITIVE_INFINITY) return whole;
   const from = Math.max(line, 1) - 1;
@@ -40,5 +40,5 @@ export function writeFor(root: string, path: string, text: string): void {
 function contained(root: string, path: string): string {
   const way = insideOf(root, path);
   if (way !== null) return way;
-  throw new MaestroError("path", `${path} is outside of the directory that the agent works in`);
+  throw new MaestroError("path", `${path} is outside the agent's directory`);
 }

@@ -25,11 +25,11 @@ function hasShell(tier: Tier): boolean {
 /** Null when the call is allowed; otherwise why not. */
 export function refusalOf({ kind, paths }: AskedCall, tier: Tier, root: string): string | null {
   if (kind !== undefined && reading.has(kind)) return null;
-  if (kind === "execute") return hasShell(tier) ? null : `an agent of the tier ${tier} runs no commands`;
+  if (kind === "execute") return hasShell(tier) ? null : `an agent of the tier ${tier} must not run commands`;
   if (kind !== undefined && writing.has(kind)) {
-    if (!mayWrite(tier)) return `an agent of the tier ${tier} changes no files`;
+    if (!mayWrite(tier)) return `an agent of the tier ${tier} must not change files`;
     const outside = paths.find((path) => insideOf(root, path) === null);
-    return outside === undefined ? null : `${outside} is outside of the directory that the agent works in`;
+    return outside === undefined ? null : `${outside} is outside the agent's directory`;
   }
   return tier === "full" && kind !== "switch_mode" ? null : `an agent of the tier ${tier} has no such tool`;
 }

@@ -69,7 +69,7 @@ export class Terminals {
 
   #named(id: string): Terminal {
     const terminal = this.#running.get(id);
-    if (terminal === undefined) throw new MaestroError("not_found", `There is no terminal ${id}`);
+    if (terminal === undefined) throw new MaestroError("not_found", `Terminal ${id} does not exist`);
     return terminal;
   }
 }

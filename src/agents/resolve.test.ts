@@ -85,8 +85,8 @@ describe("MAESTRO_DISABLED_AGENTS (E58)", () => {
     expect(parseDisabled("codr, architect, plumber", names)).toEqual({
       disabled: ["architect"],
       warnings: [
-        'MAESTRO_DISABLED_AGENTS disables nothing with "codr": it is not in agents/ (did you mean "coder"?)',
-        'MAESTRO_DISABLED_AGENTS disables nothing with "plumber": it is not in agents/',
+        'MAESTRO_DISABLED_AGENTS names "codr", which is not in agents/ and is ignored (did you mean "coder"?)',
+        'MAESTRO_DISABLED_AGENTS names "plumber", which is not in agents/ and is ignored',
       ],
     });
   });

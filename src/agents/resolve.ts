@@ -55,13 +55,13 @@ export function parseDisabled(
     disabled: wanted.filter((name) => names.includes(name)),
     warnings: wanted
       .filter((name) => !names.includes(name))
-      .map((name) => notAnAgent("MAESTRO_DISABLED_AGENTS disables nothing", name, names)),
+      .map((name) => notAnAgent("MAESTRO_DISABLED_AGENTS", name, names)),
   };
 }
 
-/** `what`: the setting, and that it has no effect. */
-export function notAnAgent(what: string, name: string, names: readonly string[]): string {
+/** A warning about a setting that names an agent that does not exist. */
+export function notAnAgent(setting: string, name: string, names: readonly string[]): string {
   const closest = nearest(name, names);
   const suggestion = closest === undefined ? "" : ` (did you mean "${closest}"?)`;
-  return `${what} with "${name}": it is not in agents/${suggestion}`;
+  return `${setting} names "${name}", which is not in agents/ and is ignored${suggestion}`;
 }

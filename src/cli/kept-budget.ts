@@ -44,9 +44,13 @@ export function refuseUnkept(
   const limits = phases.map(({ budget = {} }) => budget).reduce(addAmounts, cap);
   const uncounted = allOf(chosen).find(({ countsRequests }) => countsRequests !== true);
   if (hasUnit(limits, "req") && uncounted !== undefined) {
-    throw new MaestroError("usage", `A budget in requests cannot be kept: ${uncounted.program} does not report them`, {
-      hint: "Limit money or tokens instead: --budget 5usd, --budget 2Mtok.",
-    });
+    throw new MaestroError(
+      "usage",
+      `A budget in requests cannot be enforced: ${uncounted.program} does not report its requests`,
+      {
+        hint: "Limit money or tokens instead: --budget 5usd, --budget 2Mtok.",
+      },
+    );
   }
   const priced = hasUnit(cap, "usd") ? phases : phases.filter(({ budget = {} }) => hasUnit(budget, "usd"));
   const [first] = unpriced(io, settings, { chosen, flags }, priced);
@@ -54,7 +58,7 @@ export function refuseUnkept(
   const { id, runtime, model: named } = first;
   const by = runtime === DEFAULT_RUNTIME ? "" : ` for ${runtime}`;
   const model = named === null ? `phase ${id} names no model${by}` : `the model ${named} has no known price`;
-  throw new MaestroError("usage", `A budget in dollars cannot be kept: ${model}`, {
+  throw new MaestroError("usage", `A budget in dollars cannot be enforced: ${model}`, {
     hint: "Pass --model with a priced model, add its price to the file of MAESTRO_PRICES, or limit tokens: --budget 2Mtok.",
   });
 }

@@ -52,7 +52,7 @@ function isIncomplete(error: unknown): error is Error {
 function incomplete(error: Error): MaestroError {
   const missing = /'([^']*)'/.exec(error.message)?.[1] ?? "a file";
   return new MaestroError("environment", `The installation is incomplete: ${missing} is missing`, {
-    hint: "Reinstall the extension; in a checkout, run: git checkout dist.",
+    hint: 'Reinstall the extension; in a checkout, run "git checkout dist".',
     cause: error,
   });
 }

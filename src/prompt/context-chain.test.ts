@@ -91,7 +91,7 @@ describe("the context chain", () => {
 describe("a missing context", () => {
   test.each([
     ["skipped", "is skipped"],
-    ["completed", "handed nothing over"],
+    ["completed", "left no hand-off"],
     ["failed", "is failed"],
   ] as const)("is named when the phase is %s (N191)", (status, why) => {
     const session = sessionWith({ a: {} });
@@ -107,7 +107,7 @@ describe("a missing context", () => {
   test("is named when the context is blank, next to the files that are known", () => {
     const session = sessionWith({ a: { warnings: [" ", "\u001b[0m"] } });
     phaseOf(session, "a").files_modified = ["src/a.ts"];
-    expect(chainOf(session)).toContain("MISSING CONTEXT: phase a handed nothing over.");
+    expect(chainOf(session)).toContain("MISSING CONTEXT: phase a left no hand-off.");
     expect(blocksOf(chainOf(session))).toEqual(["Files Modified:\n- src/a.ts"]);
   });
 

@@ -57,7 +57,7 @@ function missing(id: string, blocker: SessionPhase | undefined): string {
     blocker === undefined
       ? "is not in this session"
       : blocker.status === "completed"
-        ? "handed nothing over"
+        ? "left no hand-off"
         : `is ${blocker.status}`;
   return `MISSING CONTEXT: phase ${promptLine(id)} ${why}. Check the files for what exists of its work; assume nothing.`;
 }

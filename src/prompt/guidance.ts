@@ -21,7 +21,7 @@ export function userGuidance(phase: SessionPhase): string {
 const HEADING = "# Guidance from the user";
 const LOOKED = "The user looked at what failed and decided on this attempt.";
 const REVIEWED = "The user reviewed the finished work and asked for this attempt.";
-const PRECEDENCE = "Where this differs from the task, it counts; the protocols and the list of files still hold.";
+const PRECEDENCE = "Where this differs from the task, follow it; the protocols and the list of files still apply.";
 
 /** For a prompt that does not have the criteria of the plan: those that the user has changed. Empty when the user changed none. */
 export function changedCriteria({ criteria }: SessionPhase): string {

@@ -29,7 +29,7 @@ export function stoppedBy(ending: Ending): Shortcoming | null {
     return { kind: "failure", reason: "over_budget", errorType: "runtime", message };
   }
   if (killed === "stopped") {
-    return { kind: "interrupted", reason: "stopped", message: "The attempt was stopped before it had finished." };
+    return { kind: "interrupted", reason: "stopped", message: "The attempt was stopped before it finished." };
   }
   if (ending.exitCode !== null) return null;
   const message = "The attempt has no recorded end: no exit code was written, as after a crash of the machine.";

@@ -32,12 +32,12 @@ test("the example agent completes a phase, and may change nothing outside of its
   expect(existsSync(exampleAgent)).toBe(true);
   const log = await withProcesses((project) => playExample(project, {}));
   expect(log).toContain("> read /project/README.md");
-  expect(log).toContain("/home/user/project/config.json is outside of the directory that the agent works in");
+  expect(log).toContain("/home/user/project/config.json is outside the agent's directory");
   expect(log).toContain("I understand you prefer not to make that change.");
 });
 
 test("a permission outside of its tier is refused", { timeout: LIMIT_MS }, async () => {
   const log = await withProcesses((project) => playExample(project, { agent: "architect" }, ["--allow-unheld"]));
-  expect(log).toContain("an agent of the tier read-only changes no files");
+  expect(log).toContain("an agent of the tier read-only must not change files");
   expect(log).toContain("I'll skip the configuration update.");
 });

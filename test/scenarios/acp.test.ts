@@ -48,7 +48,7 @@ test.concurrent("an agent is refused what its tier does not have", () =>
     const shown = await log();
     expect(shown).toContain("Summary: ask=read: sure; ask=edit: never");
     expect(shown).toContain("ask=execute: never; write=a.txt: error");
-    expect(shown).toContain("failed: not allowed: a edit: an agent of the tier read-only changes no files");
+    expect(shown).toContain("failed: not allowed: a edit: an agent of the tier read-only must not change files");
     expect(["a.txt", "b.txt"].filter((name) => existsSync(join(project.path, name)))).toEqual([]);
   }));
 
@@ -121,5 +121,5 @@ test.concurrent("an agent that dies fails the attempt with its last sign", () =>
   withProcesses(async (project) => {
     const { ends } = await runSteps(project, ["die"]);
     expect(ends).toMatchObject([{ outcome: "failure" }]);
-    expect(JSON.stringify(ends)).toContain("The agent ended by itself (exit code 3)");
+    expect(JSON.stringify(ends)).toContain("The agent exited unexpectedly (exit code 3)");
   }));

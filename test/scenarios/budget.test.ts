@@ -94,7 +94,7 @@ describe("a session with a budget", () => {
       expect(await refused(["--budget", "5usd"])).toContain("phase 1 names no model");
       expect(await refused(["--budget", "5usd", "--model", "secret-1"])).toContain("secret-1 has no known price");
       expect(await refused(["--budget", "5 dollars"])).toContain("--budget must be amounts");
-      expect(await refused([], { MAESTRO_BUDGET: "5usd" })).toContain("A budget in dollars cannot be kept");
+      expect(await refused([], { MAESTRO_BUDGET: "5usd" })).toContain("A budget in dollars cannot be enforced");
       expect(agent.notes("start")).toEqual([]);
       expect((await maestro(project, ["status"])).stdout).toContain("No active session");
     }));

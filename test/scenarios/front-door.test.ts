@@ -308,7 +308,7 @@ describe("maestro_wait", () => {
         const { engine } = await client.ok("maestro_run", parallel);
         await until("it has started", () => agent.notes("start").length === 1);
         expect((await maestro(project, ["status"])).stdout).toContain("Running: phase 1\n");
-        expect((await maestro(project, ["diff", "1"])).stderr).toContain("yet: its agent is at work");
+        expect((await maestro(project, ["diff", "1"])).stderr).toContain("yet: its agent is running");
         expect(hook(project, "SessionStart", {}).reply.systemMessage).toBe(
           `Maestro: an engine (process ${engine}) is running session ${id}, 0 of 1 phases done. maestro_wait follows it.`,
         );

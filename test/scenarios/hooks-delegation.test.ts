@@ -252,7 +252,7 @@ describe("delegating a phase", () => {
   test("is refused while the report of the phase waits for its verification", () => {
     const project = inSession([{ id: 1, validation: ["true"] }, { id: 2 }]);
     handBack(project, "coder", delegated(project, "coder", "Phase: 1"), report());
-    expect(invoke(project, "coder", "Phase: 1").reason).toMatch(/report of phase 1 is in.*verify 1/);
+    expect(invoke(project, "coder", "Phase: 1").reason).toMatch(/phase 1 is reported but not verified.*verify 1/);
     expect(delegated(project, "coder", "Go on.")).toContain("Phase: 2\n");
   });
 

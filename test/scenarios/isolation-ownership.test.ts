@@ -256,7 +256,7 @@ describe("a phase that is to run alone, or is alone in its plan", () => {
       const run = await project.beginWith({ MAESTRO_MAX_RETRIES: "0" }).ended;
       expect(run.code, run.stderr).toBe(4);
       expect(run.stdout).toContain(
-        "Changed outside of its files:\n- extra.txt\n- theirs.txt\nThey are in the project: revert what you do not want.",
+        "Changed outside of its files:\n- extra.txt\n- theirs.txt\nThey are in the project: revert those that you do not want.",
       );
       expect(project.exists("extra.txt")).toBe(true);
     }));

@@ -301,7 +301,7 @@ describe("maestro apply", () => {
         "- src/old.ts (one changed it, the other deleted it)",
         "",
         "Nothing was changed.",
-        `The work is kept; see it with \`node "${maestroPath}" diff 1\`. Change these files so that it merges, then apply it again.`,
+        `The work is kept; see it with \`node "${maestroPath}" diff 1\`. Change these files so that the work merges, then apply it again.`,
         "",
       ].join("\n"),
     );
@@ -391,7 +391,7 @@ describe("maestro apply", () => {
     expect(project.files()).toEqual({ "a.ts": lines([1, "x"]) });
     expect(await project.command(["apply", "1"])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("Cannot bring ../../top.ts into the project: it is outside the project"),
+      stderr: expect.stringContaining("Cannot change ../../top.ts in the project: it is outside the project"),
     });
     expect(project.git.read("top.ts")).toBe("1\n");
   });

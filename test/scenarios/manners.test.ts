@@ -254,7 +254,7 @@ describe("doctor", () => {
 
   test("says so when an agent is switched off that does not exist", async () => {
     const run = await commandLine(project, ["doctor"], { env: { MAESTRO_DISABLED_AGENTS: "codr" } });
-    expect(run.stdout).toContain('disables nothing with "codr": it is not in agents/ (did you mean "coder"?)');
+    expect(run.stdout).toContain('names "codr", which is not in agents/ and is ignored (did you mean "coder"?)');
   });
 });
 

@@ -109,8 +109,8 @@ describe("a run with several runtimes", () => {
       const env = { PATH: `${project.path}/.bin:/usr/bin:/bin`, MAESTRO_RUNTIMES: "*=codex, codr=claude" };
       const words = ["--mode", "sequential", "--isolation", "none"];
       const run = await maestro(project, ["run", planPath, ...quick, ...words], env);
-      expect(run.stderr).toContain('MAESTRO_RUNTIMES chooses nothing with "codr"');
-      expect(run.stderr).toContain("note: Phase 2 asks for a review by another vendor; codex reviews its own work");
+      expect(run.stderr).toContain('MAESTRO_RUNTIMES names "codr", which is not in agents/ and is ignored');
+      expect(run.stderr).toContain("note: Phase 2 asks for a review by another vendor, but codex reviews its own work");
     }));
 
   test("plays each phase with its own, at once, and merges their work", () =>

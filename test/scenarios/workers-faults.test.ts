@@ -236,7 +236,7 @@ describe.concurrent("an attempt on a worker", () => {
         await until("the attempt is queued", () => project.orders().length === 1);
         renameSync(project.exchange, away);
         worker.child.kill("SIGCONT");
-        await until("the worker gives it up", () => worker.stderr().includes("No order is taken until"));
+        await until("the worker gives it up", () => worker.stderr().includes("takes no order until"));
         renameSync(away, project.exchange);
         await completed(project, engine);
         expect([outcomes(project), project.notes("start").length]).toEqual([["interrupted", "success"], 1]);
@@ -250,7 +250,7 @@ describe.concurrent("an attempt on a worker", () => {
       const right = project.address;
       project.address = `${right}.wrong`;
       const wrong = await project.worker({ name: "wrong" });
-      await until("it says so", () => wrong.stderr().includes("No order is taken until"));
+      await until("it says so", () => wrong.stderr().includes("takes no order until"));
       project.address = right;
       await project.worker({ name: "right" });
       await completed(project, project.engine());

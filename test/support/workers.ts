@@ -111,7 +111,7 @@ export class RemoteProject extends IsolatedProject {
     const worker = background(this, [...args, "--runtimes", "gemini", ...words], own);
     await until(
       `worker ${name} is ready`,
-      () => /is ready|No order is taken/.test(worker.stderr()) || worker.child.exitCode !== null,
+      () => /is ready|takes no order until/.test(worker.stderr()) || worker.child.exitCode !== null,
     );
     return Object.assign(worker, { home, name });
   }

@@ -18,7 +18,7 @@ export async function mayRunCommands(
   for (const command of all) io.err(`  ${oneLine(command)}\n`);
   if (!io.interactive) {
     io.err(
-      "ERROR: You have not agreed to run these commands, and no terminal is available to ask on\n" +
+      "ERROR: You have not agreed to run these commands, and no terminal is attached to ask you\n" +
         "  If you trust them, pass --yes.\n",
     );
     return false;

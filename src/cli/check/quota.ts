@@ -22,7 +22,7 @@ export function quota(io: Io, flags: { json?: boolean }): number {
     sessions: holders.map(({ session, project, pid, running }) => ({ session, project, pid, running })),
   }));
   if (flags.json) printJson(io, { credentials });
-  else if (credentials.length === 0) io.out("No session uses a credential, and none is limited.\n");
+  else if (credentials.length === 0) io.out("No session uses a credential now, and no credential is limited.\n");
   else for (const one of credentials) io.out(`${credentialLines(one, now).join("\n")}\n`);
   return 0;
 }

@@ -111,7 +111,7 @@ function write(io: Io, settings: ResolvedSettings, path: string, { report, plan,
     const read = readSession(store);
     if (read.state === "open" && read.session.implementation_plan === recorded) {
       throw new MaestroError("conflict", `Cannot write to ${recorded}: session ${read.session.session_id} follows it`, {
-        hint: 'The user approved the plan as it is. Edit the file, then take it with "maestro session revise".',
+        hint: 'The user approved exactly this plan. Edit the file, then run "maestro session revise".',
       });
     }
     const costOf = planCost(rosterOf(io).agents, settings.values, pricesOf(io, settings));

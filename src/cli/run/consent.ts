@@ -67,7 +67,7 @@ async function ask(
   }
   if (!io.interactive) {
     io.err(
-      "ERROR: Cannot start: no execution mode is set, and no terminal is available to ask on\n" +
+      "ERROR: Cannot start: no execution mode is set, and no terminal is attached to ask you\n" +
         "  Pass --mode parallel or --mode sequential, or set MAESTRO_EXECUTION_MODE.\n",
     );
     return undefined;

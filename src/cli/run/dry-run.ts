@@ -97,7 +97,7 @@ export function dryRun(io: Io, settings: ResolvedSettings, { plan, report }: Che
   }
   io.out(`Isolation: ${isolation}\n`);
   io.out(`Review: ${review === "end" ? "at the end" : `of each ${review}`}\n`);
-  const absent = workers === null || flags.maxConcurrent !== undefined ? "not found on PATH" : "workers have their own";
+  const absent = workers === null || flags.maxConcurrent !== undefined ? "not found on PATH" : "workers use their own";
   for (const [name, found] of programs) io.out(`${name}: ${found ?? absent}\n`);
   io.out("\n");
   for (const { phase, command } of commands) io.out(`  ${phase}  ${command}\n`);

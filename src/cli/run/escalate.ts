@@ -81,7 +81,9 @@ async function adjustmentsFor(
     case "retry":
       return { timeout_ms: choice.timeoutMs };
     case "narrow": {
-      const told = await guidance("What should the next attempt do, and what not? (empty: decide later) ");
+      const told = await guidance(
+        "What should the next attempt do, and what should it leave out? (empty: decide later) ",
+      );
       return told === undefined ? null : { guidance: told };
     }
     case "adjust":

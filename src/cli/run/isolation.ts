@@ -45,7 +45,7 @@ export async function chooseIsolation(io: Io, request: IsolationRequest): Promis
   }
   if (isReviewed && engine.isolation === "none") {
     throw new MaestroError("usage", "--review phase cannot be used with --isolation none", {
-      hint: "A phase that is reviewed before its work is brought in needs a worktree. Pass --isolation worktree.",
+      hint: "A phase that is reviewed before its work is applied needs a worktree. Pass --isolation worktree.",
     });
   }
   const repository = opening.kind === "open" ? opening.repository : null;

@@ -36,7 +36,7 @@ export async function isAccepted(
 async function isAnsweredYes(io: Io, id: string): Promise<boolean> {
   if (io.interactive) return /^\s*y(?:es)?\s*$/i.test((await io.ask("Run it? [y/N] ")) ?? "n");
   io.err(
-    `ERROR: Session ${id} was not started by you on this machine, and no terminal is available to ask on\n` +
+    `ERROR: Session ${id} was not started by you on this machine, and no terminal is attached to ask you\n` +
       '  If you trust it, run "maestro resume --accept-session". To remove it from the project: "maestro archive".\n',
   );
   return false;

@@ -47,7 +47,7 @@ function trustNote(trust: Trust, project: string): string[] {
   const said =
     trust === "distrusted" ? "You have marked this project as not trusted" : "You have not trusted this project";
   return [
-    `${said} in Gemini CLI (${stripControls(project)}): agents run in it without its settings, hooks and MCP servers, and its .env files do not steer them.`,
+    `${said} in Gemini CLI (${stripControls(project)}): agents run in it without its settings, hooks and MCP servers, and its .env files have no effect on them.`,
   ];
 }
 

@@ -256,7 +256,7 @@ async function ensureMode(
   if (execution_mode !== null) {
     if (flags.mode !== undefined && flags.mode !== execution_mode && flags.mode !== "ask") {
       throw new MaestroError("environment", `Cannot change the mode: the session runs in ${execution_mode} mode`, {
-        hint: "The mode holds for the whole session. Resume without --mode.",
+        hint: "The mode applies to the whole session. Resume without --mode.",
       });
     }
     return true;

@@ -110,7 +110,7 @@ export function chosenRuntimes(
 function warnOfStrangers(io: Io, { agents }: Selection, roster: Roster): void {
   const names = agentFileNames(roster);
   for (const agent of agents.filter((one) => roster.exists && !names.includes(one))) {
-    io.err(`WARNING: ${notAnAgent("MAESTRO_RUNTIMES chooses nothing", agent, names)}\n`);
+    io.err(`WARNING: ${notAnAgent("MAESTRO_RUNTIMES", agent, names)}\n`);
   }
 }
 

@@ -34,7 +34,7 @@ export async function mayUseRuntimes(
   }
   if (!io.interactive) {
     io.err(
-      "ERROR: You have not agreed to these runtimes, and no terminal is available to ask on\n" +
+      "ERROR: You have not agreed to these runtimes, and no terminal is attached to ask you\n" +
         "  If you trust them, pass --accept-runtimes.\n",
     );
     return false;

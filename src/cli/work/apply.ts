@@ -16,7 +16,7 @@ const verb: ChangeVerb = {
   merge: ({ base, commit }) => ({ base, theirs: commit }),
   already: "is already in the project",
   advice: (phase) =>
-    `The work is kept; see it with "maestro diff ${phase}". Change these files so that it merges, then apply it again.`,
+    `The work is kept; see it with "maestro diff ${phase}". Change these files so that the work merges, then apply it again.`,
   warning: ({ phase, attempt }, paths) => {
     const outside = attempt.changes.outside.filter((path) => paths.has(path));
     if (outside.length === 0) return undefined;

@@ -79,7 +79,7 @@ function unchanged(
   if (attempt !== undefined) return `Attempt ${attempt.attempt} of phase ${id} changed nothing`;
   const who = flags.attempt === undefined ? `any attempt of phase ${id}` : `attempt ${flags.attempt} of phase ${id}`;
   const last = lastAttempt(phase);
-  if (last?.result === null && isRunning) return `No recorded changes for ${who} yet: its agent is at work`;
+  if (last?.result === null && isRunning) return `No recorded changes for ${who} yet: its agent is running`;
   const isCutOff = last?.result === null && (last.placed !== undefined || isNative(last));
   const later = isCutOff
     ? ` yet; attempt ${last.attempt} has no recorded end: "maestro resume" or "maestro abort" records its changes`

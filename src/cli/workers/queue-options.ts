@@ -53,7 +53,7 @@ export function exchangeOf(
   }
   if (url !== "") return url;
   throw new MaestroError("usage", "Workers need an exchange: the git repository that carries orders and results", {
-    hint: 'Make one with "maestro exchange init <path>", then pass it with --exchange.',
+    hint: 'Create one with "maestro exchange init <path>", then pass it with --exchange.',
   });
 }
 
@@ -63,7 +63,7 @@ export function workerKeyOf({ values }: ResolvedSettings): string {
   const found = key !== "" || file === "" ? key : secretIn(file, "MAESTRO_WORKER_KEY_FILE");
   if (found.length >= MIN_KEY_CHARS) return found;
   const hint =
-    "Make one with: openssl rand -hex 32. Give the same to the engine and to every worker, in MAESTRO_WORKER_KEY or in a file that MAESTRO_WORKER_KEY_FILE names.";
+    'Create one with "openssl rand -hex 32". Give the same key to the engine and to every worker, in MAESTRO_WORKER_KEY or in a file that MAESTRO_WORKER_KEY_FILE names.';
   const what = found === "" ? "No worker key is set" : `The worker key must have at least ${MIN_KEY_CHARS} characters`;
   throw new MaestroError("config", what, { hint });
 }

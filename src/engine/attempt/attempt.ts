@@ -141,7 +141,7 @@ export function prepareAttempt(context: RunContext, id: PhaseId, update: Update,
 function ownReviewNote(session: Session, phase: SessionPhase, { name, tier }: Agent, role: Role): SessionEvent[] {
   if (!role.isOwnReview || phase.attempts.length > 0) return [];
   const { name: runtime } = role.player.runtime;
-  const text = `Phase ${phase.id} asks for a review by another vendor; ${runtime} reviews its own work, because no other runtime here can play ${name} (${tier}).`;
+  const text = `Phase ${phase.id} asks for a review by another vendor, but ${runtime} reviews its own work: no other runtime here can play ${name} (${tier}).`;
   return decideNote(session, text, phase.id, name);
 }
 

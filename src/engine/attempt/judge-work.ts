@@ -81,7 +81,7 @@ export function judgeWork(
   }
   const stays =
     where === "project"
-      ? "\nThey are in the project: revert what you do not want. If you changed them yourself, run with --isolation worktree."
+      ? "\nThey are in the project: revert those that you do not want. If you changed them yourself, run with --isolation worktree."
       : "";
   return {
     verdict: rejection(`${OUTSIDE_SCOPE}\n${names.map((name) => `- ${name}`).join("\n")}${stays}`, "outside_scope"),

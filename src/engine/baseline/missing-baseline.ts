@@ -48,7 +48,7 @@ async function takeFor(context: Taking, commands: readonly string[], stopping: S
   const commit = firstBase(session);
   if (commit === undefined && hasBegun(session)) {
     warn(
-      `No baseline can be taken any more, because agents have worked in the project; must pass: ${commands.join(", ")}${advice}`,
+      `Too late to take a baseline: agents have worked in the project. These commands must pass: ${commands.join(", ")}${advice}`,
     );
     return;
   }

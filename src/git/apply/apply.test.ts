@@ -343,7 +343,7 @@ describe("a plan refuses", () => {
     expect(plan).toMatchObject({ steps: [], refused: [{ reason }] });
     const before = filesBelow(project.base);
     await expect(executePlan(repository, plan)).rejects.toMatchObject({ code: "path" });
-    await expect(finish(repository, from, to)).rejects.toThrow(/^Cannot bring .* into the project: /);
+    await expect(finish(repository, from, to)).rejects.toThrow(/^Cannot change .* in the project: /);
     expect(filesBelow(project.base)).toEqual(before);
   });
 
@@ -373,7 +373,7 @@ describe("a plan refuses", () => {
     expect(plan.refused).toEqual([{ path: "../../b", reason: "it is outside the project" }]);
     expect(plan.steps.map(({ path }) => path)).toEqual(["a"]);
     await expect(executePlan(repository, plan)).rejects.toThrow(
-      "Cannot bring ../../b into the project: it is outside the project",
+      "Cannot change ../../b in the project: it is outside the project",
     );
   });
 

@@ -75,7 +75,7 @@ function requireAllowed({ refused }: ApplyPlan): void {
   const [first] = refused;
   if (first === undefined) return;
   const more = refused.length > 1 ? ` (and ${refused.length - 1} more)` : "";
-  throw new MaestroError("path", `Cannot bring ${first.path} into the project: ${first.reason}${more}`);
+  throw new MaestroError("path", `Cannot change ${first.path} in the project: ${first.reason}${more}`);
 }
 
 function pendingOf(seen: readonly Seen[]): Seen[] {

@@ -115,7 +115,7 @@ function runnable({ store, location, env }: Context, { mode, phases }: Input): S
   }
   if (execution_mode !== null && execution_mode !== mode) {
     throw new MaestroError("conflict", `The session runs in ${execution_mode} mode`, {
-      hint: "The mode holds for the whole session.",
+      hint: "The mode applies to the whole session.",
     });
   }
   refuseUndecided(session, phases);

@@ -108,7 +108,7 @@ async function take(
     if (taken === null)
       throw new MaestroError(
         "environment",
-        "The baseline was stopped: the call was cancelled, or the server is ending",
+        "The baseline was stopped: the call was cancelled, or the server is stopping",
       );
     return taken;
   } finally {
@@ -155,7 +155,7 @@ function write(context: Context, given: string, { path, bytes, report, phases, b
   const read = readSession(context.store);
   if (read.state === "open" && read.session.implementation_plan === path) {
     throw new MaestroError("conflict", `Cannot write to ${path}: session ${read.session.session_id} follows it`, {
-      hint: "The user approved the plan as it is.",
+      hint: "The user approved exactly this plan.",
     });
   }
   const text = withFacts(Buffer.from(bytes).toString("utf8"), { profile, phases, costOf: costIn(context), baseline });

@@ -67,7 +67,7 @@ function judgeSession(
   }
   if (view.execution_mode !== base.execution_mode && view.execution_mode !== session.execution_mode) {
     if (session.execution_mode === null && view.execution_mode !== null) event.execution_mode = view.execution_mode;
-    else refused.push("execution_mode holds for the whole session once it is set");
+    else refused.push("execution_mode cannot change once it is set");
   }
   if (!same(view.token_usage, base.token_usage)) {
     if (grows(session.token_usage, view.token_usage)) event.token_usage = view.token_usage;

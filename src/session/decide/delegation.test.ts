@@ -109,7 +109,7 @@ describe("the phase of a delegation", () => {
         handoff,
       }),
       { phase: "1" },
-      /the report of phase 1 is in: run "maestro verify 1" first/,
+      /phase 1 is reported but not verified: run "maestro verify 1" first/,
     ],
     [
       "another phase is running and the mode is sequential",
@@ -121,7 +121,7 @@ describe("the phase of a delegation", () => {
       "it must run alone and another phase is running",
       sessionAfter([frozenPhase("1", { parallel: false }), frozenPhase("2"), frozenPhase("3")]),
       { phase: "1", mode: "parallel", running: new Set(["2"]) },
-      /phase 2 is being worked on, and one of the two runs alone/,
+      /phase 2 is being worked on, and one of the two must run alone/,
     ],
     ["no execution mode is chosen", fresh, { phase: "1", mode: null }, /no execution mode has been chosen.*"set_mode"/],
   ])("is refused when %s, with a list of the phases that can be delegated", (_, session, request, reason) => {

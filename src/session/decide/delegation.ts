@@ -80,12 +80,13 @@ function whyNot(session: Session, phase: SessionPhase, request: DelegationReques
     return `phase ${other} is being worked on, and this session runs one phase at a time`;
   }
   if (other !== undefined && (!phase.parallel || [...running].some(isAlone))) {
-    return `phase ${other} is being worked on, and one of the two runs alone`;
+    return `phase ${other} is being worked on, and one of the two must run alone`;
   }
   // In progress without a running delegation: the phase was interrupted, or reported and not yet verified.
   if (awaitsIntegration(phase))
     return `the work of phase ${phase.id} is not in the project yet: run "maestro resume" first`;
-  if (awaitsValidation(phase)) return `the report of phase ${phase.id} is in: run "maestro verify ${phase.id}" first`;
+  if (awaitsValidation(phase))
+    return `phase ${phase.id} is reported but not verified: run "maestro verify ${phase.id}" first`;
   if (phase.status === "in_progress") return undefined;
   const move = judgeMove(session, phase, { to: "in_progress", userDecision: false, maxRetries });
   if (move.legal) return undefined;

@@ -87,7 +87,7 @@ function requireProof(phase: SessionPhase): void {
   if (isValidated(phase)) return;
   const what = validation === undefined ? "have not been run" : "have not passed";
   throw new MaestroError("illegal_transition", `Cannot complete phase ${id}: its validation commands ${what}`, {
-    hint: `Run "maestro verify ${id}", or pass the user's decision to accept it as it is.`,
+    hint: `Run "maestro verify ${id}", or pass the user's decision to accept it unverified.`,
   });
 }
 
@@ -138,7 +138,7 @@ export function decideMode(session: Session, mode: ExecutionMode): SessionEvent[
   if (session.execution_mode === mode) return [];
   if (session.execution_mode !== null) {
     throw new MaestroError("conflict", `Session ${session.session_id} already runs in ${session.execution_mode} mode`, {
-      hint: "The mode holds for the whole session.",
+      hint: "The mode applies to the whole session.",
     });
   }
   return [{ type: "session.mode_set", execution_mode: mode }];

@@ -39,7 +39,7 @@ describe("a spent budget", () => {
       ],
     });
     expect(decision?.message).toContain("$4.60 of $5.00 spent; 800.0k tokens of 2.0M tokens spent.");
-    expect(decision?.message).toContain("Phase 2 Routes should have $1.20, 100.0k tokens for its next attempt");
+    expect(decision?.message).toContain("Phase 2 Routes needs $1.20, 100.0k tokens for its next attempt");
     const block = decisionLines(session(), look);
     expect(block[0]).toBe("Budget spent: phase 2 cannot start");
     expect(block).toContain("1. Raise the budget: 5.8usd,2Mtok lets every open phase have one more attempt");

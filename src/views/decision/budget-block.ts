@@ -23,7 +23,7 @@ export function budgetMessage(session: Session, { phase, wanted }: BudgetSpent):
   const ledger = ledgerOf(session);
   const name = oneLine(findPhase(session, phase)?.name ?? "");
   const stands = ledger === null ? "" : `${ledgerText(ledger)}. `;
-  return `${stands}Phase ${phase} ${name} should have ${budgetText(wanted)} for its next attempt. Nothing starts until the budget is larger.`;
+  return `${stands}Phase ${phase} ${name} needs ${budgetText(wanted)} for its next attempt. Nothing starts until the budget is raised.`;
 }
 
 export function budgetOptions({ proposed }: BudgetSpent, { program }: Pick<EscalationLook, "program">): BudgetOption[] {

@@ -212,7 +212,7 @@ describe("the escalation of a session", () => {
     expect(lines).toContain("Error Type: validation");
     expect(lines).toContain("1 test failed");
     expect(lines).toContain("Files: src/routes.ts");
-    expect(lines).toContain("Retry 1: the agent was told of the runtime error before it: No such module");
+    expect(lines).toContain("Retry 1: its prompt had the runtime error before it: No such module");
     expect(lines.slice(-6)).toEqual([
       "    1. maestro retry 3",
       "    2. maestro skip 3",
@@ -344,7 +344,7 @@ describe("the escalation of a session", () => {
     expect(lines[0]).toBe("Phase Execution Failed: Routes");
     expect(lines).toContain("- src/␛[2Jy.ts");
     expect(lines).toContain(
-      "Retry 1: the agent was told of the validation error before it: Changed outside of its files: src/x.ts, src/␛[2Jy.ts",
+      "Retry 1: its prompt had the validation error before it: Changed outside of its files: src/x.ts, src/␛[2Jy.ts",
     );
     expect(lines.slice(-5)).toEqual([
       "  After 1, 2, 4: maestro resume",

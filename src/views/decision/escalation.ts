@@ -179,7 +179,7 @@ function retriesOf({ errors, retry_count: retries, retry_decisions: decisions = 
     const changes = changesText(
       decisions.findLast((decision) => decision.retry === retry && decision.reopened !== true),
     );
-    return `Retry ${retry}: the agent was told of the ${reasonOf(error)}${changes === "" ? "" : `; the user gave it ${changes}`}`;
+    return `Retry ${retry}: its prompt had the ${reasonOf(error)}${changes === "" ? "" : `; the user gave it ${changes}`}`;
   });
 }
 

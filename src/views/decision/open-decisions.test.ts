@@ -128,7 +128,7 @@ describe("the decisions that a session waits for (M177)", () => {
     ];
     const session = sessionOf([phase("1")], [...failing("1"), retry, ...fails(20, "1", "runtime", "Again")]);
     expect(decisionLines(session, look)).toContain(
-      "Retry 1: the agent was told of the runtime error before it: It broke; the user gave it agent tester, model gemini-9, a limit of 20 min, other criteria, guidance: Keep the API.",
+      "Retry 1: its prompt had the runtime error before it: It broke; the user gave it agent tester, model gemini-9, a limit of 20 min, other criteria, guidance: Keep the API.",
     );
   });
 });

@@ -40,7 +40,7 @@ const KEYS = "MAESTRO_WORKER_KEY or MAESTRO_WORKER_KEY_FILE";
 /** For the run, while another worker may take the order. */
 export function otherKeyWarning(worker: string): string {
   const name = shownName(worker);
-  return `Worker ${name} refuses orders, because its key is not this engine's: they wait for another worker. Start ${name} again with this engine's key (${KEYS}), or stop it`;
+  return `Worker ${name} refuses orders, because its key differs from this engine's; the orders wait for another worker. Start ${name} again with this engine's key (${KEYS}), or stop it`;
 }
 
 /** For the user, who is asked. */
@@ -49,5 +49,5 @@ export function otherKeyMessage(names: readonly string[], phase: PhaseId): strin
     names.length === 1
       ? `Worker ${names[0]} refuses the order, because its key is`
       : `Workers ${names.join(", ")} refuse the order, because their key is`;
-  return `${who} not this engine's, and no other worker is there for it. Give engine and workers the same key (${KEYS}) and start them again; "maestro workers" lists the workers. Then run "maestro retry ${phase}"`;
+  return `${who} not this engine's, and no other worker can run it. Give engine and workers the same key (${KEYS}) and start them again; "maestro workers" lists the workers. Then run "maestro retry ${phase}"`;
 }

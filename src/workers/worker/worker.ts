@@ -104,7 +104,7 @@ export class WorkerLoop {
       return true;
     } catch (error) {
       if (!isExpected(error)) throw error;
-      if (!this.#hasWarned) warn(`${reasonOf(error)}. No order is taken until it can be read`);
+      if (!this.#hasWarned) warn(`${reasonOf(error)}. The worker takes no order until the exchange can be read`);
       this.#hasWarned = true;
       return false;
     }
