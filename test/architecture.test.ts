@@ -113,7 +113,7 @@ describe("the house", () => {
     expect(silent).toEqual([]);
   });
 
-  test("has one main.ts per front door and no file named after a pattern", () => {
+  test("has one main.ts per entry point and no file named after a pattern", () => {
     expect(sources.filter((path) => /main\.tsx?$/.test(path)).sort()).toEqual([
       "acp/main.ts",
       "cli/main.ts",

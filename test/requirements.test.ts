@@ -1,4 +1,5 @@
-// Holds docs/requirements.md to the repository: every cited number exists there, and every test named there exists and cites its number.
+// Compares docs/requirements.md with the repository: every cited number exists there, and every test named there exists and cites its
+// number.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What the guard knows when it judges a command of an agent behind the bridge.
+// What the guard is given to judge a command of an agent behind the bridge.
 
 import { homedir } from "node:os";
 import { resolve } from "node:path";

@@ -1,5 +1,5 @@
-// Generates the user policy that `maestro setup` installs: it spares the user the questions about Maestro's own reading and bookkeeping.
-// A user policy overrides the denials of the extension: every rule is as narrow as it can be, and the tiers are repeated above. Pure.
+// Generates the user policy that `maestro setup` installs: with it, Gemini CLI does not ask before Maestro's own reading and bookkeeping. A
+// user policy overrides the denials of the extension: every rule is as narrow as it can be, and the tiers are repeated above. Pure.
 
 import { tierRules } from "./policies.ts";
 import { type PolicyRule, policyText } from "./policy-file.ts";

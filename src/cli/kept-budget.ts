@@ -1,4 +1,4 @@
-// What a run does about its budget: refuses one that could not be kept, shows a spent one, and records what `resume --budget` raises.
+// What a run does about its budget: refuses one that it could not enforce, shows a spent one, and records what `resume --budget` raises.
 
 import { type Amounts, addAmounts, isNothing, parseAmounts, replaced } from "../amounts.ts";
 import { chargeOf, hasPrice, hasUnit } from "../engine/budget.ts";

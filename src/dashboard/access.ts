@@ -1,5 +1,5 @@
-// Which page may use the dashboard: a code that works once, exchanged for a token that only the page holds. Both are in memory alone: never in a
-// file, an address, a log or an environment. Pure apart from the comparison; randomness and time are parameters.
+// Which page may use the dashboard: a code that works once, exchanged for a token that only the page keeps. Both are in memory alone: never
+// in a file, an address, a log or an environment. Pure apart from the comparison; randomness and time are parameters.
 
 import { createHash, timingSafeEqual } from "node:crypto";
 

@@ -1,5 +1,5 @@
-// The dashboard of `maestro run --dashboard`: a process of its own, so that the engine serves no page, and one that ends with the run,
-// because it reads from a pipe that the run holds.
+// The dashboard of `maestro run --dashboard`: a separate process, so that the engine serves no page. It ends with the run, because it reads
+// from a pipe that the run keeps open.
 
 import { spawn } from "node:child_process";
 

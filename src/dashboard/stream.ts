@@ -1,4 +1,4 @@
-// Streams of records to pages: history first, then what is new. A slow reader holds nothing in memory but its place.
+// Streams of records to pages: history first, then what is new. For a slow reader only its position is kept in memory.
 
 import type { ServerResponse } from "node:http";
 import { eventLine, type RecordFeed } from "./feed.ts";

@@ -1,5 +1,5 @@
-// Which runtime plays an agent: the one that was chosen for it, or the next of the fallback list once that one cannot continue. It knows
-// runtimes only by what they describe, and nothing of it is lasting: a later engine tries the chosen one again.
+// Which runtime plays an agent: the one that was chosen for it, or the next of the fallback list once that one cannot continue. It uses
+// only what a runtime describes, and stores nothing: a later engine tries the chosen runtime again.
 
 import type { Agent } from "../agents/roster.ts";
 import type { Tier } from "../agents/tiers.ts";

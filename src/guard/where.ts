@@ -1,4 +1,4 @@
-// Where the guard's rules hold (C47): all of them in agents and during a session, those against damage in every conversation.
+// Where the guard's rules apply (C47): all of them in agents and during a session, those against damage in every conversation.
 
 import type { Settings } from "../settings.ts";
 

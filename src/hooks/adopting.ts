@@ -1,6 +1,6 @@
 // The only part of the hooks that parses YAML. Imports a session that exists only as a view (written by hand, by a script or by an earlier
-// version) into a journal, as every command does; finds agent files that cannot be used, which Gemini CLI drops without a word; and lists
-// the commands of a baseline.
+// version) into a journal, as every command does; finds agent files that cannot be used, which Gemini CLI silently drops; and lists the
+// commands of a baseline.
 
 import { join } from "node:path";
 import { brokenText } from "../agents/resolve.ts";

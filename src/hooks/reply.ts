@@ -1,4 +1,4 @@
-// The replies of a hook: the few forms that Gemini CLI obeys. Never `ask`: without a terminal it waits forever.
+// The replies of a hook: the few forms that Gemini CLI accepts. Never `ask`: without a terminal it waits forever.
 
 export interface Reply {
   decision?: "allow" | "deny";

@@ -161,7 +161,7 @@ export function preserve(here: Surroundings, rest: Rest): Reply {
   return reply ?? proceed;
 }
 
-/** BeforeTool of invoke_agent for a foreign agent: counts it, because its report cannot be told from one of Maestro's agents. */
+/** BeforeTool of invoke_agent for a foreign agent: counts it, because its report cannot be distinguished from one of Maestro's agents. */
 export function beginOther(input: HookInput, here: Surroundings): Reply {
   note("start", input, here);
   return allow;

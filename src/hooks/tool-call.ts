@@ -1,5 +1,5 @@
 // BeforeTool of the tools that the guard judges, as a bundle: checks the tier of a dispatched agent first, then asks the guard;
-// when the guard denies the call, whether the rule holds here (C47).
+// when the guard denies the call, checks whether the rule applies here (C47).
 
 import { isAbsolute } from "node:path";
 import { agentTiers, deniedTools } from "../agents/tiers.ts";

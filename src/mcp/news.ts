@@ -1,4 +1,4 @@
-// What happened in the session since this conversation was last told: a bounded list of lines, and a cursor. One server serves one
+// What happened in the session since this conversation last asked: a bounded list of lines, and a cursor. One server serves one
 // conversation, so the cursor belongs to the server.
 
 import type { TimedEvent } from "../session/fold.ts";
@@ -10,7 +10,7 @@ const MAX_KEPT = 1_000;
 export class News {
   #items: NewsItem[] = [];
   #session: string | undefined;
-  /** The last event that the conversation knows; undefined before it has seen the session. */
+  /** The last event that the conversation has seen; undefined before it has seen the session. */
   #cursor: number | undefined;
 
   /** A listener of the store: called for every event that is read, in order. */

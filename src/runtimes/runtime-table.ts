@@ -1,4 +1,4 @@
-// Every runtime that calls a model, by name. The engine and the front doors know them only through this table.
+// Every runtime that calls a model, by name. The engine and the entry points use them only through this table.
 
 import { MaestroError } from "../errors.ts";
 import { acpRuntime, isAcpName } from "./acp/acp.ts";

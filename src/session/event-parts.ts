@@ -23,7 +23,7 @@ import { orderFault, planFault } from "./plan-fault.ts";
 export const phaseStatuses = ["pending", "in_progress", "completed", "failed", "skipped", "aborted"] as const;
 export const sessionStatuses = ["in_progress", "completed", "failed", "interrupted"] as const;
 export const executionModes = ["parallel", "sequential"] as const;
-/** When the user reviews the work: at the end of the run, after each batch, or before the work of each phase is brought in. */
+/** When the user reviews the work: at the end of the run, after each batch, or before the work of each phase is applied. */
 export const reviewModes = ["end", "batch", "phase"] as const;
 const changeKinds = ["created", "modified", "deleted", "renamed"] as const;
 

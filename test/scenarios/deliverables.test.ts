@@ -197,7 +197,7 @@ describe("record A1: an agent in a worktree (K143, C42)", () => {
     }),
   );
 
-  test.concurrent("whose file the user deletes before it is brought in is not completed: the merged tree counts", () =>
+  test.concurrent("whose file the user deletes before integration is not completed: the merged tree decides", () =>
     withIsolated(
       files,
       [

@@ -1,4 +1,4 @@
-// Where the guard holds, in the built hook: in an idle project, during a session, in attempts and in delegated agents.
+// Where the guard's rules apply, in the built hook: in an idle project, during a session, in attempts and in delegated agents.
 
 import { chmodSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
-// The engine is killed while attempts are placed, examined and brought into the project. The next engine finds every file old or new,
-// and leaves every phase in the project as a whole or not at all. MAESTRO_CHAOS_ROUNDS visits all points and runs more rounds,
-// MAESTRO_CHAOS_SEED repeats a run.
+// The engine is killed while attempts are placed, examined and integrated. The next engine finds every file old or new, and leaves every
+// phase in the project as a whole or not at all. MAESTRO_CHAOS_ROUNDS visits all points and runs more rounds, MAESTRO_CHAOS_SEED repeats a
+// run.
 
 import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";

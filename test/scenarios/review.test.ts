@@ -1,4 +1,4 @@
-// Reviews during a run: after each batch, or before the work of a phase is brought in; and phases that the user reopens.
+// Reviews during a run: after each batch, or before the work of a phase is applied; and phases that the user reopens.
 
 import { describe, expect, test, vi } from "vitest";
 import { commandLine } from "../support/command-line.ts";

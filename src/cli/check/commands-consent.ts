@@ -1,4 +1,4 @@
-// Asks before the commands of a plan run: the plan may have come with a repository. The answer holds for these commands in this project.
+// Asks before the commands of a plan run: the plan may have come with a repository. The answer applies to these commands in this project.
 
 import { isForgettable, UserRecord } from "../../store/files/user-record.ts";
 import { oneLine } from "../../views/text/cell.ts";

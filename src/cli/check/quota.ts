@@ -1,4 +1,4 @@
-// maestro quota: what the sessions on this machine know about the credentials they use.
+// maestro quota: shows the credentials that sessions on this machine use, and their limits.
 
 import { quotaRoot } from "../../engine/quota/quota-root.ts";
 import { sharedStates } from "../../engine/quota/shared-quota.ts";

@@ -1,4 +1,5 @@
-// Chooses how the attempts of a run are isolated, from the user's options and what the project allows, and tells the user before anything starts.
+// Chooses how the attempts of a run are isolated, from the user's options and what the project allows, and shows the choice to the user
+// before anything starts.
 
 import { Isolation, type IsolationOptions } from "../../engine/isolation.ts";
 import { excluded, openProject, ownPaths } from "../../engine/open-project.ts";
@@ -29,7 +30,7 @@ export interface IsolationRequest {
 export async function chooseIsolation(io: Io, request: IsolationRequest): Promise<Isolation> {
   const { engine, mode, review, location, phases, allowOverlap } = request;
   const hasMany = mode === "parallel" && engine.slots > 1;
-  // Work that is reviewed before it is brought in cannot be done in the project itself.
+  // Work that is reviewed before it is applied cannot be done in the project itself.
   const isReviewed = review === "phase";
   const isWanted = engine.isolation === "worktree" || engine.sandbox || allowOverlap === true || isReviewed;
   const opening = await openProject({ ...io, location });

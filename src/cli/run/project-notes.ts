@@ -1,4 +1,4 @@
-// Tells the user, before agents run, what the guard does not check, and that Gemini CLI does not trust the project.
+// Warns the user, before agents run, about what the guard does not check, and that Gemini CLI does not trust the project.
 
 import { cacheRoot } from "../../git/cache-directory.ts";
 import { programRoot } from "../../program-root.ts";

@@ -1,4 +1,4 @@
-// Asks before a runtime of the project is used: its file came with the repository and names a program to start. The answer holds for this
+// Asks before a runtime of the project is used: its file came with the repository and names a program to start. The answer applies to this
 // text of the file in this project.
 
 import { relative } from "node:path";

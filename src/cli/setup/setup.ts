@@ -47,7 +47,7 @@ export async function setup(io: Io, options: Options, verbs: readonly Verb[]): P
   return isLeft ? 1 : NEEDS_A_PERSON;
 }
 
-/** What setup would do now. `doctor` reads it to tell whether set-up is complete. */
+/** What setup would do now. `doctor` reads it to check whether set-up is complete. */
 export function setupSteps(env: Environment, verbs: readonly Verb[], isUndoing: boolean): SetupStep[] {
   return filesFor(env, verbs).map((file) => {
     const state = ownFileState(file);

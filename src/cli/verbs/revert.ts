@@ -1,4 +1,4 @@
-// maestro revert: takes the change of a phase out of the project.
+// maestro revert: removes the change of a phase from the project.
 
 import { archivedSession, attemptWithChanges, json } from "../options.ts";
 import type { Verb } from "../verb.ts";

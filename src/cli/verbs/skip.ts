@@ -1,4 +1,4 @@
-// maestro skip: records that a phase is not done.
+// maestro skip: records that a phase is skipped.
 
 import { json, reason } from "../options.ts";
 import type { Verb } from "../verb.ts";

@@ -63,7 +63,7 @@ export function htmlReport({
   });
 }
 
-/** Writes the file for its owner only, because a report may tell about private code; returns its path. */
+/** Writes the file for its owner only, because a report may contain private code; returns its path. */
 export function writeReport(cwd: string, file: string, html: string): string {
   const path = resolve(cwd, file);
   try {

@@ -1,4 +1,4 @@
-// What `maestro doctor` says about the server of a queue, from the facts that the server tells about itself. Pure.
+// What `maestro doctor` says about the server of a queue, from the facts that the server reports. Pure.
 
 import { durationText } from "../../views/text/duration.ts";
 import type { Finding } from "../check/finding.ts";

@@ -1,5 +1,5 @@
-// Watches the directories that a sweep visits, and tells whether anything changed in them since the sweep began. It says nothing about
-// what changed: the next sweep finds out. Only on Linux, where the kernel queues an event before the write that causes it returns.
+// Watches the directories that a sweep visits, and reports whether anything changed in them since the sweep began, but not what: the next
+// sweep finds that out. Only on Linux, where the kernel queues an event before the write that causes it returns.
 
 import { type FSWatcher, readFileSync, watch } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Looks up the files that a phase declares: in the tree that is brought in, or in the project when the phase worked there. A tree is read
+// Looks up the files that a phase declares: in the tree that is applied, or in the project when the phase worked there. A tree is read
 // only when the attempt's changes do not answer already. `session/deliverables.ts` decides.
 
 import { filesBelow } from "../../git/objects/objects.ts";

@@ -1,5 +1,5 @@
 // Integrates the work of a successful attempt: merges it with the current project, validates the merged tree, and applies it as a whole or
-// not at all. One change is applied at a time. A validation holds only for the tree it ran on: if the project changes, it runs again.
+// not at all. One change is applied at a time. A validation is valid only for the tree it ran on: if the project changes, it runs again.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -44,7 +44,7 @@ export async function finishChange(project: GitProject, store: SessionStore, now
   return describe(finished);
 }
 
-/** Finishes the recorded change, or undoes it when it is no longer wanted; undefined when no change is recorded. */
+/** Finishes the recorded change, or undoes it when the user no longer wants it; undefined when no change is recorded. */
 export async function finishIntent(
   project: GitProject,
   isStillWanted: (intent: Intent) => boolean = () => true,

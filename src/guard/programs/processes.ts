@@ -1,5 +1,5 @@
 // Which processes a name or a pattern matches, and whether the agent's own CLI, the engine or the user's programs are among them.
-// Process ids that a command prints (`pgrep node`) carry a mark, so that `kill` knows the processes however the ids reach it.
+// Process ids that a command prints (`pgrep node`) carry a mark, so that `kill` can identify the processes however the ids reach it.
 
 import type { Machine } from "../machine.ts";
 import { baseName, normal } from "../paths.ts";

@@ -1,5 +1,5 @@
-// maestro_wait: returns when something worth telling has happened in the run, at the latest after the given time. Read-only; waiting costs
-// next to nothing, and ends with the request, the input or the server.
+// maestro_wait: returns when something that the user should hear has happened in the run, at the latest after the given time. Read-only;
+// waiting costs next to nothing, and ends with the request, the input or the server.
 
 import { type FSWatcher, watch } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What an agent would answer in a rehearsal, as Gemini CLI prints it.
+// An agent's answer in a rehearsal, in the form that Gemini CLI prints.
 
 import type { PlanPhase } from "../../plan/plan.ts";
 import { stripControls } from "../../text.ts";

@@ -23,9 +23,9 @@ export type PhaseState =
   | "running"
   /** Its agent has reported success, and nothing runs its validation commands. */
   | "to_verify"
-  /** Its work waits for the user before it is brought into the project. */
+  /** Its work waits for the user before it is applied to the project. */
   | "in_review"
-  /** Its work is in a worktree, and nothing brings it into the project. */
+  /** Its work is in a worktree, and no process is integrating it. */
   | "to_integrate"
   /** The user decided to retry it, and nothing has started it again. */
   | "to_retry"

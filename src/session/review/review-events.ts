@@ -10,7 +10,7 @@ export function reviewOpened(session: Session, event: EventOf<"review.opened"> &
   session.open_review = { phases, ...of, tree, opened, approved: false };
 }
 
-/** The approval of a batch takes effect at once; that of a phase when its work is brought in. */
+/** The approval of a batch takes effect at once; that of a phase when its work is applied. */
 export function reviewApproved(session: Session, { phases, batch }: EventOf<"review.approved">): void {
   if (batch === undefined) {
     if (session.open_review !== null) session.open_review.approved = true;

@@ -1,5 +1,5 @@
 // When the user reviews the work of a session (decision C41), and what waits for it: a batch after its phases, or a phase before its work
-// is brought into the project. Pure.
+// is applied to the project. Pure.
 
 import type { PhaseId } from "../../ids.ts";
 import { graphOf } from "../../plan/graph.ts";
@@ -28,7 +28,7 @@ export function batchInReview(session: Session): string | null {
   return review?.batch === undefined ? null : reviewName(review);
 }
 
-/** Whether the phase's work waits for the user before it is brought into the project. */
+/** Whether the phase's work waits for the user before it is applied to the project. */
 export function awaitsReview(session: Session, phase: SessionPhase): boolean {
   const review = openReview(session);
   return review !== null && review.batch === undefined && review.phases.includes(phase.id);

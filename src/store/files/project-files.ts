@@ -1,4 +1,4 @@
-// Hashes the project's files for the session record, so that a resume can tell what changed in the meantime.
+// Hashes the project's files for the session record, so that a resume can find out what changed in the meantime.
 
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, lstatSync, readSync } from "node:fs";

@@ -1,4 +1,4 @@
-// One plain line per event, for logs and for output that is not a terminal. An event that another line covers better has no line.
+// One plain line per event, for logs and for output that is not a terminal. An event that another line covers has no line.
 
 import { amountsText } from "../../amounts.ts";
 import type { TimedEvent } from "../../session/fold.ts";

@@ -1,5 +1,6 @@
-// Follows the records of a session. One tab of the browser holds the stream, elected with a lock, and passes them on to other tabs: a browser opens at
-// most six connections to a server, and a stream holds one. A lost stream is opened again from the last known record.
+// Follows the records of a session. One tab of the browser, elected with a lock, keeps the stream open and passes the records on to other
+// tabs: a browser opens at most six connections to a server, and a stream uses one. A lost stream is opened again from the last known
+// record.
 
 import type { TimedEvent } from "../../session/fold.ts";
 import type { Layout, LivePulse } from "../model/wire.ts";

@@ -78,7 +78,7 @@ function filesOf(phase: SessionPhase): Pick<ClaimedAndSeen, "files" | "unlisted"
   return { files: sorted, unlisted: changes === undefined ? 0 : Math.max(0, changes.total - changes.files.length) };
 }
 
-/** Whether another tree was validated than the one that was brought into the project, or that the user is asked to approve. */
+/** Whether another tree was validated than the one that was applied to the project, or that the user is asked to approve. */
 function isStale({ open_review: review }: Session, phase: SessionPhase, tree: string): boolean {
   const own = lastAttempt(phase)?.integrated;
   if (own !== undefined) return own.to !== tree;

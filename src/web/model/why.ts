@@ -1,5 +1,5 @@
-// Why a phase does not run at a moment: asks the engine's own scheduler with the session of that moment, and names what holds the phase
-// back. Pure.
+// Why a phase does not run at a moment: asks the engine's own scheduler with the session of that moment, and names what blocks the phase.
+// Pure.
 
 import { schedule } from "../../engine/schedule.ts";
 import { phaseState, waitsFor } from "../../session/phase/phase-state.ts";

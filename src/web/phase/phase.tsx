@@ -1,4 +1,4 @@
-// The panel of the selected phase: why it is where it is, its attempts, what was claimed beside what was seen, its log, diff and prompt.
+// The panel of the selected phase: the reason for its state, its attempts, claims beside evidence, its log, diff and prompt.
 
 import type { Session, SessionPhase } from "../../session/session.ts";
 import { phaseTokens } from "../../views/report/spending.ts";

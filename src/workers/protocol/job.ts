@@ -1,5 +1,5 @@
-// What the queue carries for an attempt: names only. Everything else is in the order, in the exchange. No secret, no command line and no
-// address may be added here: anyone who can reach the queue reads it.
+// What the queue contains for an attempt: names only. Everything else is in the order, in the exchange. No secret, no command line and no
+// address may be added here: every program that reaches the queue can read it.
 
 import { objectIdForm } from "../../ids.ts";
 import * as is from "../../shape.ts";

@@ -1,4 +1,4 @@
-// How long a worker may work without word from the queue, and how often it asks. Pure.
+// How long a worker may run without an answer from the queue, and how often it asks. Pure.
 
 export interface LeaseTimes {
   /** How long a claim holds without a renewal. */

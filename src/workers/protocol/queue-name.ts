@@ -1,5 +1,5 @@
 // The names of queues: attempts that any of the same workers may run share one. The version of the protocol is part of the name, so that
-// programs that do not understand each other never meet.
+// programs of different protocol versions never share a queue.
 
 export const PROTOCOL = 1;
 

@@ -1,5 +1,5 @@
-// Keeps the work of an attempt that counted as lost and was delivered later: it decides nothing any more, but the next attempt of the phase
-// starts with it.
+// Keeps the work of an attempt that counted as lost and was delivered later: it no longer counts as a result, but the next attempt of the
+// phase starts from it.
 
 import { examineWorktree } from "../../engine/attempt/examine.ts";
 import type { Control } from "../../engine/attempt/place.ts";

@@ -1,5 +1,5 @@
-// Runs the attempts of an engine on workers: the twin of src/engine/attempt/attempt-run.ts. With slots of this machine beside workers it
-// runs some attempts here.
+// Runs the attempts of an engine on workers: the counterpart of src/engine/attempt/attempt-run.ts. With slots of this machine beside
+// workers it runs some attempts here.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { crashPoint } from "../../disk/fault.ts";

@@ -1,4 +1,4 @@
-// Fetches an order, and accepts it only when its seal is right: nothing of an order that is not proven is looked at or kept.
+// Fetches an order, and accepts it only when its seal is right: nothing of an order without a valid seal is read or kept.
 
 import type { Repository } from "../../git/repository.ts";
 import type { CommitId, TreeId } from "../../ids.ts";

@@ -1,4 +1,4 @@
-// The loop of a worker: claims an order when a slot is free, says that it is there, and ends when it has drained.
+// The loop of a worker: claims an order when a slot is free, reports that the worker is alive, and ends when it has drained.
 
 import { errno, MaestroError, reasonOf } from "../../errors.ts";
 import type { WorkerEntry } from "../queue/registry.ts";
