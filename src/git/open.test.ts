@@ -200,7 +200,7 @@ describe("a repository is rejected, with a reason in one line", () => {
     expect(await open()).toEqual({
       kind: "refused",
       reason: "the repository belongs to another user, and git does not trust it",
-      hint: 'Trust it with "git config --global --add safe.directory <path>".',
+      hint: `Trust it with "git config --global --add safe.directory ${project.path}".`,
     });
     project.git("config", "--global", "--add", "safe.directory", project.path);
     expect(await reason()).toBe("open");

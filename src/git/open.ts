@@ -129,8 +129,9 @@ function pathFrom({ code, stdout, warnings }: Awaited<ReturnType<typeof askGit>>
 function notFound(said: readonly string[]): Opening {
   const text = said.join("\n");
   if (text.includes("dubious ownership")) {
+    const command = /git config --global --add safe\.directory \S.*/.exec(text)?.[0];
     return refused("the repository belongs to another user, and git does not trust it", {
-      hint: 'Trust it with "git config --global --add safe.directory <path>".',
+      hint: `Trust it with "${command ?? "git config --global --add safe.directory <path>"}".`,
     });
   }
   if (text.includes("not a git repository")) return { kind: "none", reason: "the project is not in a git repository" };

@@ -50,7 +50,9 @@ export async function dispatch(
   const program = requireProgram(io, geminiRuntime.program);
   if (program === undefined) {
     io.err(`ERROR: ${geminiRuntime.program} was not found on PATH, so no agent can be started\n`);
-    io.err(`  Install it: ${geminiRuntime.install}. Or delegate the phases one after the other inside Gemini CLI.\n`);
+    io.err(
+      `  Install it with "${geminiRuntime.install}", or delegate the phases one after the other inside Gemini CLI.\n`,
+    );
     return dispatchCodes.noProgram;
   }
   io.out(`${banner(io, settings, prompts, limits).join("\n")}\n`);

@@ -295,7 +295,7 @@ export function noteMissing(store: SessionStore, runtime: Runtime): void {
 
 export function missingRuntime(runtime: Runtime): MaestroError {
   return new MaestroError("environment", `${runtime.program} was not found on PATH, so no agent can be started`, {
-    hint: `Install it: ${runtime.install}. Then run "maestro resume". To try the plan without a model: "maestro rehearse <plan>".`,
+    hint: `Install it (${runtime.install}), then run "maestro resume". To try the plan without a model: "maestro rehearse <plan>".`,
   });
 }
 

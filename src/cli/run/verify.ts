@@ -59,7 +59,10 @@ function requireReported(phase: SessionPhase): void {
   const { id, status, plan } = phase;
   if (status !== "in_progress") {
     throw new MaestroError("illegal_transition", `Cannot verify phase ${id}: it is ${status.replace("_", " ")}`, {
-      hint: status === "pending" || status === "failed" ? "Delegate it first." : undefined,
+      hint:
+        status === "pending" || status === "failed"
+          ? 'Delegate it first in Gemini CLI, or run "maestro resume".'
+          : undefined,
     });
   }
   if ((plan?.validation ?? []).length === 0) {

@@ -45,7 +45,7 @@ describe("the cache directory of a repository", () => {
       await expect(project.open()).rejects.toMatchObject({
         code: "environment",
         message: `The cache directory ${project.cache} is not safe: it is writable by other users (mode ${open.toString(8).padStart(4, "0")})`,
-        hint: expect.stringContaining(`chmod 700 "${project.cache}"`),
+        hint: `Set XDG_CACHE_HOME to a directory that only you can write to, or run: chmod 700 "${project.cache}"`,
       });
       expect(readdirSync(project.cache)).toEqual([]);
       chmodSync(project.cache, 0o700);

@@ -41,12 +41,12 @@ export function requireClosed(cacheRoot: string): void {
     // In a directory with the sticky bit, such as /tmp, users cannot rename the files of others.
     if (!hasUsers || (mode & OTHERS_WRITE) === 0 || (mode & STICKY) !== 0) continue;
     throw new MaestroError("environment", `The cache directory ${cacheRoot} is not safe: ${at} is ${open(mode)}`, {
-      hint: `Fix it with: chmod o-w "${at}". ${ELSEWHERE}`,
+      hint: `${ELSEWHERE} chmod o-w "${at}"`,
     });
   }
 }
 
-const ELSEWHERE = "Or set XDG_CACHE_HOME to a directory that only you can write to.";
+const ELSEWHERE = "Set XDG_CACHE_HOME to a directory that only you can write to, or run:";
 const hasUsers = process.getuid !== undefined;
 
 function requireOwn(path: string, { uid, mode }: Stats): void {
@@ -54,7 +54,7 @@ function requireOwn(path: string, { uid, mode }: Stats): void {
   requireOwner(path, uid);
   if ((mode & ANY_OTHER_WRITES) === 0) return;
   throw new MaestroError("environment", `The cache directory ${path} is not safe: it is ${open(mode)}`, {
-    hint: `Fix it with: chmod 700 "${path}". ${ELSEWHERE}`,
+    hint: `${ELSEWHERE} chmod 700 "${path}"`,
   });
 }
 
@@ -63,7 +63,7 @@ function requireOwner(path: string, uid: number): void {
   if (own === undefined || uid === own) return;
   const whose = `${path} belongs to user ${uid}, and you are user ${own}`;
   throw new MaestroError("environment", `The cache directory is not safe: ${whose}`, {
-    hint: `Delete it: rm -rf "${path}". ${ELSEWHERE}`,
+    hint: `${ELSEWHERE} rm -rf "${path}"`,
   });
 }
 
