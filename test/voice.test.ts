@@ -21,6 +21,14 @@ const forbidden: readonly (readonly [RegExp, string])[] = [
   ],
   [/\b(?:is|are|was|were) told (?:at|by|as|once|with|everywhere)\b/i, "say reported, shown or recorded, and by what"],
   [/\bin vain\b/i, "say what does not happen"],
+  [/\b(?:bring(?:s|ing)?|brought)(?: \S+){0,2} in(?:to the project)?\b(?!-)/i, "say apply or integrate"],
+  [/\ball the same\b/i, "say anyway"],
+  [/\bcannot be told (?:from|apart)\b/i, "say distinguished"],
+  [
+    /\b(?:answer|approval|guard|limit|mode|policy|rule|setting|validation)s? holds? (?:for|in|only)\b/i,
+    "say applies or is valid",
+  ],
+  [/\b(?:never|not|nor|is|are) believed\b/i, "say accepted, rejected or checked"],
 ];
 
 function faults(text: string): string[] {
@@ -109,6 +117,8 @@ describe("Maestro speaks plain English", () => {
     ["go on with the session, or put it away", 2],
     ["the plan is carried out", 1],
     ["a FIFO is no file", 1],
+    ["its work is brought into the project", 1],
+    ["the answer holds for this file", 1],
     ["the file is no longer there", 0],
     ["There is no active session", 0],
     ["An engine (pid 4121) is already running this session.", 0],

@@ -27,7 +27,7 @@ export function unmetText(unmet: readonly SessionRequirement[]): string {
 }
 
 /**
- * An answer holds for the text that it was given for. A requirement that a revision leaves out stays, so that it is not lost silently.
+ * An answer is valid only for the text that it was given for. A requirement that a revision leaves out is kept, so that it is not lost silently.
  */
 export function revisedRequirements(
   before: readonly SessionRequirement[],

@@ -151,7 +151,7 @@ describe("decisions in the page", () => {
           const after = project.events("review.opened").at(-1)?.tree;
           expect(project.events("review.approved")).toMatchObject([{ phases: ["1"], tree: after }]);
 
-          // The engine brings the work in; the completed phase is reopened beside the view.
+          // The engine integrates the work; the completed phase is reopened beside the view.
           await goTo(page, `#/${SESSION}/needs?phase=1`);
           const panel = page.getByRole("complementary", { name: "Phase 1" });
           await panel.getByText("Reopen this phase").click();

@@ -86,7 +86,7 @@ describe("a run in worktrees with the real Gemini CLI", () => {
   const about = (title: string) => (request: ModelRequest) => request.texts.join("\n").includes(`# Task: ${title}\n`);
   const resultsOf = (title: string) => model.requests.filter(about(title)).map(({ results }) => results);
 
-  test("gives each agent a worktree as its project, outside the user's, and brings both changes in", () => {
+  test("gives each agent a worktree as its project, outside the user's, and integrates both changes", () => {
     expect(run).toMatchObject({ code: 0 });
     for (const root of roots.values()) expect(root.startsWith(project.cache)).toBe(true);
     expect(new Set(roots.values()).size).toBe(2);

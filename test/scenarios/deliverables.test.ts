@@ -125,7 +125,7 @@ describe("record A1: an agent in a worktree (K143, C42)", () => {
   const files = { "a.txt": "a\n", "old.txt": "old\n" };
   const errors = (project: IsolatedProject) => project.eventsOf("1", "phase.error_added").map(({ error }) => error);
 
-  test.concurrent("that claims a file it did not create brings nothing in, and is retried with the missing path", () =>
+  test.concurrent("that claims a file it did not create applies nothing, and is retried with the missing path", () =>
     withIsolated(
       files,
       [

@@ -98,7 +98,7 @@ describe("during a session (C47)", () => {
 });
 
 describe("in an agent (C47)", () => {
-  test("every rule holds in an attempt, whatever MAESTRO_GUARD says", () => {
+  test("every rule applies in an attempt, whatever MAESTRO_GUARD says", () => {
     const project = idle();
     for (const setting of ["off", "auto"]) {
       const env = { MAESTRO_AGENT: "coder", MAESTRO_PHASE: "1", MAESTRO_ATTEMPT: "1", MAESTRO_GUARD: setting };

@@ -43,7 +43,7 @@ import type { Steps } from "../support/stand-in.ts";
 
 vi.setConfig({ testTimeout: TEST_TIMEOUT_MS });
 
-/** The steps of bringing a change in, and how often each is reached in the change of one phase. */
+/** The steps of an integration, and how often each is reached in the change of one phase. */
 const integrationSteps = [
   ["integrate-open", 6],
   ["integrate-write", 5],

@@ -46,7 +46,7 @@ describe("a large file outside of the phase's files", () => {
 });
 
 describe("a link that leads out of the project", () => {
-  test.concurrent("is brought in with a warning that names it and its target", () =>
+  test.concurrent("is applied with a warning that names it and its target", () =>
     withIsolated(
       files,
       [agent("links", ["out", "in"], ["shell", "ln -s ../../../../../etc/passwd out; ln -s a.txt in"]), bystander],

@@ -84,7 +84,7 @@ describe("a run with --review phase", () => {
     { ...agent("2", ["b.txt"], ["write", ["b.txt", "done\n"]]), blocked_by: ["1"] },
   ];
 
-  test("brings in nothing before the approval, and a rejected phase is attempted again with the guidance (C41)", () =>
+  test("applies nothing before the approval, and a rejected phase is attempted again with the guidance (C41)", () =>
     withIsolated(
       files,
       [{ ...phases()[0], id: "1", validation: ["grep -q . a.txt"] }, ...phases().slice(1)],
@@ -315,7 +315,7 @@ describe("a run with --review phase", () => {
       });
       expect(project.runPlan("--review", "phase", "--mode", "sequential").code).toBe(4);
       expect(project.read("a.txt")).toBe("a\n");
-      // The mode may be changed: the work is then brought in without a review.
+      // The mode may be changed: the work is then applied without a review.
       expect(project.resume("--review", "end").code).toBe(0);
       expect(project.read("a.txt")).toBe("1\n");
     }));

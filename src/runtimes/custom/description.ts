@@ -134,7 +134,9 @@ function placeholderProblems({ args, model_args: model = [], tiers: held, prompt
 
 function endProblems({ output: out }: Description): string[] {
   if (out.form !== "json-lines" || Object.values(out.events).some(({ end }) => end === true)) return [];
-  return ['output.events must contain an event with "end": true: without it an answer cannot be told from a crash'];
+  return [
+    'output.events must contain an event with "end": true: without it Maestro cannot distinguish an answer from a crash',
+  ];
 }
 
 function withoutNul(value: string): is.Fault | undefined {

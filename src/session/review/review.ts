@@ -34,7 +34,7 @@ export function awaitsReview(session: Session, phase: SessionPhase): boolean {
   return review !== null && review.batch === undefined && review.phases.includes(phase.id);
 }
 
-/** Whether bringing in the work of the phase needs an approval first. Work that changes nothing needs none. */
+/** Whether the work of the phase needs an approval before it is applied. Work that changes nothing needs none. */
 export function needsReview(session: Session, phase: SessionPhase): boolean {
   return session.review === "phase" && awaitsIntegration(phase) && lastAttempt(phase)?.changes?.total !== 0;
 }
