@@ -1,5 +1,5 @@
-// One turn with an agent that speaks the Agent Client Protocol: the prompt goes in, events come out, and what the agent asks for is answered
-// by its tier.
+// One turn with an agent that speaks the Agent Client Protocol: sends the prompt, prints events, and answers the agent's requests according
+// to its tier.
 
 import { setTimeout } from "node:timers/promises";
 import type * as acp from "@agentclientprotocol/sdk/unstable";

@@ -6,7 +6,7 @@ import { mayWrite, type Tier } from "../agents/tiers.ts";
 /** What a request asks for: the protocol's kinds; `undefined` when the agent names none. */
 export interface AskedCall {
   kind: string | undefined;
-  /** The files that the call touches, as far as the agent tells. */
+  /** The files that the call touches, as far as the agent reports them. */
   paths: readonly string[];
 }
 

@@ -9,7 +9,7 @@ export function homeOf({ HOME }: Io["env"]): string {
   return absolute(HOME) ?? userInfo().homedir;
 }
 
-/** A directory that a variable names; undefined when it is not set or relative, as the XDG specification wants it. */
+/** A directory that a variable names; undefined when it is not set or relative, as the XDG specification requires. */
 export function absolute(value: string | undefined): string | undefined {
   const path = value?.trim() ?? "";
   return isAbsolute(path) ? path : undefined;

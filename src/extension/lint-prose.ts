@@ -1,4 +1,4 @@
-// Checks texts for models for names that do not exist, because a model believes them. Each check handles one kind of name.
+// Checks texts for models for names that do not exist, because a model would use them. Each check handles one kind of name.
 
 import { normalizeAgentName } from "../agents/names.ts";
 import { nearest } from "../agents/nearest.ts";

@@ -103,7 +103,7 @@ const orchestrating = ["orchestrate", "execute", "resume"];
 /** The commands that delegate nothing. */
 const agentless = ["status", "archive"];
 
-/** BeforeAgent: tells the model the session's state when a turn starts. Without a session it replies only to a Maestro command. */
+/** BeforeAgent: gives the model the session's state when a turn starts. Without a session it replies only to a Maestro command. */
 export function beginTurn(input: HookInput, here: Surroundings, rest: Rest): Reply | Promise<Reply> {
   if (here.attempt !== null) return proceed;
   const command = commandName.exec(textValue(input.prompt))?.[1];

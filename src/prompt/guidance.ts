@@ -1,4 +1,4 @@
-// What the user told the next attempt when they decided on a retry, under a heading of its own. It is an instruction, so it is not
+// The user's guidance for the next attempt, from their decision on a retry, under its own heading. It is an instruction, so it is not
 // enclosed like the words of other agents.
 
 import { MAX_TOLD_CHARS, toldByUser } from "../session/retry.ts";

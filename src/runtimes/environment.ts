@@ -112,7 +112,7 @@ function globbed(glob: string): RegExp {
 
 /**
  * The names of variables that the user exported, that were not passed, and that `text` asks for. A name of one word, such as DEBUG, is often
- * an ordinary word, so it counts only where the text writes it as a variable or speaks of one.
+ * an ordinary word, so it counts only where the text writes it as a variable or mentions one.
  */
 export function withheldIn(
   text: string,

@@ -114,7 +114,7 @@ const bodies = {
   "session.review_set": { review: reviewMode },
   /** The whole budget from now on. `before`: what attempts without a recorded amount have spent. */
   "session.budget_set": { budget: amounts, before: amounts },
-  /** No attempt can start: less is left than `phase` wants. `proposed`: a budget with which all open phases could continue. */
+  /** No attempt can start: less is left than `phase` needs. `proposed`: a budget with which all open phases could continue. */
   "session.budget_spent": { phase: about, wanted: amounts, spent: amounts, proposed: amounts },
   /** `aborted`: the user ended the session for good. */
   "session.status_set": {

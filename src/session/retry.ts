@@ -20,7 +20,7 @@ export const answered = {
   terminal: "decided at the terminal",
 } as const;
 
-/** What the user told the next attempts: the last guidance, and the reason of the last decision. */
+/** The user's words for the next attempts: the last guidance, and the reason of the last decision. */
 export function toldByUser({ retry_decisions: decisions = [] }: SessionPhase): { guidance?: string; reason?: string } {
   const guidance = decisions.findLast((decision) => decision.guidance !== undefined)?.guidance;
   const reason = decisions.at(-1)?.reason?.trim() ?? "";

@@ -23,7 +23,7 @@ export function asSeen(session: Session, isLive: (delegation: OpenDelegation) =>
   return { ...session, phases };
 }
 
-/** Whether a conversation has delegated the phase and its agent is at work. */
+/** Whether a conversation has delegated the phase and its agent is running. */
 export function isDelegated(phase: SessionPhase): boolean {
   const attempt = lastAttempt(phase);
   return (

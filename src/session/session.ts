@@ -197,7 +197,7 @@ export interface OpenDelegation {
   attempt: Attempt;
 }
 
-/** The native delegations without a recorded end: their agents are at work, or their conversation has ended. */
+/** The native delegations without a recorded end: their agents are running, or their conversation has ended. */
 export function openDelegations(session: Session): OpenDelegation[] {
   return session.phases.flatMap((phase) =>
     phase.attempts

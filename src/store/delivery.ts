@@ -32,7 +32,7 @@ export interface DeliveryEvidence {
   tier?: Tier | undefined;
 }
 
-/** Null when the phase owes no files. */
+/** Null when the phase declares no files. */
 export function projectDelivery(
   projectRoot: string,
   phase: SessionPhase,

@@ -25,7 +25,7 @@ const MAX_COLUMN = 64;
 const MAX_MESSAGE = 60;
 const MAX_CLAIM = 100;
 
-/** An agent at work: what it did last, and its tokens so far, null when they are not known. */
+/** A running agent: what it did last, and its tokens so far, null when they are not known. */
 export interface RunningNow {
   last: string;
   tokens: number | null;
@@ -39,7 +39,7 @@ export function statusLines(
   paint: Paint,
   /** Whether an engine is running the session. */
   isDriven = false,
-  /** The agents at work, by phase. */
+  /** The running agents, by phase. */
   running: ReadonlyMap<string, RunningNow> = new Map(),
 ): string[] {
   const { counts } = position;

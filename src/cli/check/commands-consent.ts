@@ -4,7 +4,7 @@ import { isForgettable, UserRecord } from "../../store/files/user-record.ts";
 import { oneLine } from "../../views/text/cell.ts";
 import type { Io } from "../io.ts";
 
-/** Returns false, after showing the commands, when the user declines or no terminal is available to ask on. */
+/** Returns false, after showing the commands, when the user declines or no terminal is attached. */
 export async function mayRunCommands(
   io: Io,
   commands: readonly string[],

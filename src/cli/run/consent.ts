@@ -24,7 +24,7 @@ export function presetMode({ values }: ResolvedSettings, flags: EngineFlags): Ex
   });
 }
 
-/** Returns undefined, after showing the question, when the user declines or no terminal is available to ask on. */
+/** Returns undefined, after showing the question, when the user declines or no terminal is attached. */
 export async function chooseMode(
   io: Io,
   settings: ResolvedSettings,

@@ -57,7 +57,7 @@ export async function dashboard(io: Io, flags: DashboardFlags): Promise<number> 
   feed.poll();
   await server.start();
   try {
-    // Listens before the address is printed: a program may end the dashboard as soon as it knows it.
+    // Listens before the address is printed: a program may stop the dashboard as soon as it has read the address.
     const end = untilEnd(io, server, feed, idleMs, flags);
     await announce(io, server, flags);
     await end;

@@ -12,7 +12,7 @@ export interface AcceptFlags {
   acceptSession?: boolean;
 }
 
-/** Returns false, after showing the session, when the user declines or no terminal is available to ask on. */
+/** Returns false, after showing the session, when the user declines or no terminal is attached. */
 export async function isAccepted(
   io: Io,
   { values }: ResolvedSettings,

@@ -252,7 +252,7 @@ export function idleSession(store: SessionStore): Session | undefined {
     });
   }
   const { session } = state;
-  // A command run from inside the delegating conversation is allowed: that conversation knows its own delegation.
+  // A command run from inside the delegating conversation is allowed: it is the one that delegated.
   const [delegation] = delegationsElsewhere(store.location).filter(({ by }) => !isAncestor(by));
   if (delegation !== undefined) {
     const what = `The agent ${delegation.agent} is working on phase ${delegation.phase} in a conversation (process ${delegation.by})`;

@@ -75,7 +75,7 @@ function notRunning(io: Io, { session_id, status }: Session): number {
   return 0;
 }
 
-/** Whether the agent of a native delegation is at work. */
+/** Whether the agent of a native delegation is running. */
 function hasDelegated(store: SessionStore, now: Date): boolean {
   const { session } = store;
   return session !== undefined && seenSession(store.location, session, now).phases.some(isDelegated);

@@ -17,7 +17,7 @@ const everyTier = {
   extraArgs: [],
 } as const;
 
-/** Returns false, after showing what would be started, when the user declines or no terminal is available to ask on. */
+/** Returns false, after showing what would be started, when the user declines or no terminal is attached. */
 export async function mayUseRuntimes(
   io: Io,
   described: readonly Described[],

@@ -37,7 +37,7 @@ export function pruneProject(io: Io, settings: ResolvedSettings): Promise<Pruned
 }
 
 /**
- * Cleans up after archiving, and says once what becomes of plans; a failure only warns, because the archive is already complete. `repository`:
+ * Cleans up after archiving, and shows once what the user can do with plans; a failure only warns, because the archive is already complete. `repository`:
  * the one of the run that has just ended.
  */
 export async function pruneAfterArchive(

@@ -1,4 +1,5 @@
-// Runs a script in the shell of the machine where an exchange is: here, or there through ssh. The script goes through standard input.
+// Runs a script in the shell of the machine where an exchange is: here, or on another machine through ssh. The script is passed on standard
+// input.
 
 import { spawn } from "node:child_process";
 import { MaestroError, reasonOf } from "../../errors.ts";

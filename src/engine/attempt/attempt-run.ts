@@ -121,7 +121,7 @@ export async function withExaminedWork(context: RunContext, finished: Finished, 
   }
 }
 
-/** Null when the attempt did not succeed, or owes no files. */
+/** Null when the attempt did not succeed, or its phase declares no files. */
 async function deliveryOf(context: RunContext, { phase, judged, root }: Finished, work: ExaminedWork | null) {
   if (judged.outcome.kind !== "success") return null;
   const reported = judged.handoff === null ? undefined : claimsOf(judged.handoff);

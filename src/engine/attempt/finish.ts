@@ -161,7 +161,7 @@ function recordWhole(context: RunContext, finished: Finished, update: Update): C
   });
 }
 
-/** Some programs do not name the model that they were told to use. */
+/** Some programs do not report the model that they were given. */
 function usedBy({ usage }: Outcome, model: string | null): Usage[] | null {
   return usage?.map((one) => ({ ...one, model: one.model ?? model })) ?? null;
 }

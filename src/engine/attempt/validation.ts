@@ -121,7 +121,7 @@ async function runCommands(
   return { kind: "pass", detail: passed.join("\n"), evidence };
 }
 
-/** Why a failed command fails the phase: "" for one that must pass, a reason for one that may stay red; null when it may stay as it is. */
+/** Why a failed command fails the phase: "" for one that must pass, a reason for one that may stay red; null when it is not worse than before. */
 function whyRed(session: Session, { plan }: SessionPhase, command: string, ended: CommandEnd): string | null {
   if (!plan?.not_worse?.includes(command)) return "";
   if (ended.killed !== null) return "it did not finish";

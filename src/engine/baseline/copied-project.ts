@@ -42,7 +42,7 @@ export async function copyProject(projectRoot: string, exclude: readonly string[
     inDirectory(stage, (directory) => claimLock(directory, OWNER));
     const root = join(stage, "project");
     mkdirSync(root, { mode: 0o700 });
-    // Outside git nothing tells whether these are the user's own sources, so a command must not reach them through a link.
+    // Outside git Maestro cannot find out whether these are the user's own sources, so a command must not reach them through a link.
     const isDependency = (name: string) =>
       !["vendor", "deps", "Pods"].includes(name) && existsSync(join(projectRoot, name));
     const linked = [...dependencyNames].filter(isDependency);

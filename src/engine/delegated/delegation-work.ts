@@ -23,7 +23,7 @@ export interface DelegationRecording extends DelegationPlace {
   now: () => Date;
   /** How long reading the project may take; absent: as long as it takes. */
   limitMs?: number;
-  /** Whether the agent of a delegation without a recorded end is at work. */
+  /** Whether the agent of a delegation without a recorded end is running. */
   isLive: (delegation: OpenDelegation) => boolean;
 }
 

@@ -36,7 +36,7 @@ interface Left {
   root: string;
 }
 
-/** Null when the phase owes no files, or no real agent worked on it. */
+/** Null when the phase declares no files, or no real agent worked on it. */
 export async function attemptDelivery(context: RunContext, id: PhaseId, left: Left): Promise<DeliveryVerdict | null> {
   const phase = requirePhase(requireSession(context.store.session), id);
   const tier = tierOf(context, phase);

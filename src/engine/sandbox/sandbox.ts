@@ -51,7 +51,7 @@ const makeCopies = `while [ "$1" != -- ]; do (umask 077; cp "$1" "$2") || exit 1
 
 /**
  * Resets ignored signals to their default, which no shell can do, nor an old `env`. Without it, a program that does not handle a signal
- * itself (Node does) only ends when it is killed. It goes through a shell, because `env` takes a program with "=" in its name for a variable.
+ * itself (Node does) only ends when it is killed. A shell starts it, because `env` takes a program with "=" in its name for a variable.
  */
 const resetSignals = `env --default-signal=TERM true 2>/dev/null && exec env --default-signal=HUP,INT,TERM "$0" -c 'exec "$@"' "$0" "$@"`;
 

@@ -19,7 +19,7 @@ import { leftOut, specialFiles } from "./special-files.ts";
 
 export interface Files {
   workTree: string;
-  /** The index to start from, because it knows which files are unchanged. It is copied, never written. */
+  /** The index to start from, because it records which files are unchanged. It is copied, never written. */
   index: string;
   /** Whose index it is: entries of the user's index may hold content that git converted. */
   by: "user" | "us";

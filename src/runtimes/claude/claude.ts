@@ -112,7 +112,7 @@ function argv({ tier, model, maxUsd, extraArgs }: AttemptSpec): string[] {
   const allowed = tools[tier];
   return [
     ...["-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions"],
-    // A project's settings may start programs, and its servers bring tools that no tier knows.
+    // A project's settings may start programs, and its servers add tools that no tier lists.
     ...["--setting-sources", "user", "--strict-mcp-config"],
     ...(model === null ? [] : ["--model", model]),
     ...(maxUsd === undefined ? [] : ["--max-budget-usd", String(maxUsd)]),

@@ -91,7 +91,7 @@ export const opencodeRuntime: Runtime = {
   unattended: "--auto",
   argv,
   payload: (prompt) => prompt,
-  // A project's settings may start programs, and its servers bring tools that no tier knows.
+  // A project's settings may start programs, and its servers add tools that no tier lists.
   environment: { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_PROJECT_CONFIG: "1" },
   tierEnvironment: (tier) => {
     const allowed = tools[tier];

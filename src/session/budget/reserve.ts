@@ -109,7 +109,7 @@ export interface Ended {
   isUnbilled: boolean;
 }
 
-/** A unit that neither the report nor the meter knows settles at its reservation. */
+/** A unit that neither the report nor the meter has settles at its reservation. */
 export function settle({ reserved, reported, metered, isUnbilled }: Ended): Amounts {
   const spent: Amounts = {};
   for (const unit of unitsOf(reserved)) {

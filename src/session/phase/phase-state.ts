@@ -56,7 +56,7 @@ export function phaseState(session: Session, phase: SessionPhase, isDriven: bool
 function idleState(phase: SessionPhase): PhaseState {
   if (awaitsIntegration(phase)) return "to_integrate";
   if (awaitsValidation(phase)) return "to_verify";
-  // In journals of earlier versions a native delegation is not an attempt, so its agent may be at work.
+  // In journals of earlier versions a native delegation is not an attempt, so its agent may be running.
   if (phase.attempts.length === 0) return "running";
   return phase.attempts.length > (phase.attempts_at_start ?? 0) ? "interrupted" : "to_retry";
 }

@@ -62,7 +62,7 @@ export function delegationsElsewhere(location: StateLocation, here?: Conversatio
   return (found ?? []).filter(({ phase, by, at }) => phase !== null && at > since && isAlive(by));
 }
 
-/** Tells which delegations without a recorded end have an agent at work: their conversation lives and has not seen it return. */
+/** The delegations without a recorded end whose agent is running: their conversation is alive and has not seen it return. */
 export function liveDelegations(
   location: StateLocation,
   now: Date,

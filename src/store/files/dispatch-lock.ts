@@ -1,5 +1,5 @@
-// One dispatch per batch directory: the lock that `maestro dispatch` holds while it runs. A lock whose owner is dead tells readers that the
-// batch was interrupted.
+// One dispatch per batch directory: the lock that `maestro dispatch` holds while it runs. A lock whose owner is dead means that the batch
+// was interrupted.
 
 import type { Directory } from "../../disk/contained.ts";
 import { claimLock } from "../../disk/lock.ts";

@@ -10,7 +10,7 @@ import { short } from "./brief.ts";
 const MAX_LINE = 200;
 
 export interface NewsItem {
-  /** The event that it tells. */
+  /** The event that the line is about. */
   seq: number;
   line: string;
   /** The phase that ended with it, and how; absent when no phase ended. */

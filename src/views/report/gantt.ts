@@ -115,7 +115,7 @@ function legend(used: ReadonlySet<Outcome>, shown: readonly ReportedPhase[]): st
   return [...new Set(entries), ...(isRetried ? ["2 second attempt"] : [])].join("   ");
 }
 
-/** Below a second the clock times are equal, and a column is shorter than anything that can be told apart. */
+/** Below a second the clock times are equal, and a column is too short to distinguish anything. */
 function scaleText(
   { started, ended, wall }: { started: string; ended: string; wall: number },
   columns: number,

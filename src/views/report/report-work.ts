@@ -113,7 +113,7 @@ export function workerLines({ phases }: Report, width: number): string[] {
   return ["Workers:", ...shown, ...rest(elsewhere.length - shown.length, "phase")];
 }
 
-/** Phases that the user reopened or rejected in a review, with what they were told. */
+/** Phases that the user reopened or rejected in a review, with the user's guidance. */
 export function reopenedLines({ phases }: Report, width: number): string[] {
   const again = phases.filter(({ reopened }) => reopened > 0);
   if (again.length === 0) return [];

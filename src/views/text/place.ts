@@ -1,4 +1,4 @@
-// Where an attempt runs, in words: on a worker, or in the queue for one. Nothing is said about an attempt of this machine.
+// Where an attempt runs, in words: on a worker, or in the queue for one. Empty for an attempt on this machine.
 
 import { type Attempt, isQueued } from "../../session/session.ts";
 import { oneLine } from "./cell.ts";

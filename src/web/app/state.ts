@@ -58,7 +58,7 @@ export const frame = computed<Frame | null>(() => {
   if (folded === undefined) return null;
   const { lost, driven } = pulse.value;
   const session = isLive && lost.length > 0 ? asSeen(folded, ({ phase }) => !lost.includes(phase.id)) : folded;
-  // A past moment belongs to a run, as far as the journal tells.
+  // A past moment belongs to a run, according to the journal.
   const isDriven = isLive ? driven : session.status === "in_progress";
   const updated = Date.parse(session.updated);
   const now = isLive && isDriven ? clock.value : updated;

@@ -19,7 +19,7 @@ type Told =
   | { kind: "pulse"; pulse: LivePulse }
   | { kind: "reset" }
   | { kind: "state"; state: "live" | "ended" | "lost" | "refused" }
-  /** A tab that has just been opened asks for what the leader knows. */
+  /** A tab that has just been opened asks for the records of the leader. */
   | { kind: "join"; after: number };
 
 export class Follower {
@@ -149,7 +149,7 @@ export class Follower {
   #apply(told: Told): void {
     if (told.kind === "records") {
       const last = replay.records.at(-1)?.seq ?? 0;
-      // Told before this tab has what came earlier: it asks for all of it.
+      // This record arrived before the earlier ones: the tab asks for all of them.
       if (told.from > last + 1) this.#channel.postMessage({ kind: "join", after: last } satisfies Told);
       else addRecords(told.records);
     } else if (told.kind === "layout") layout.value = told.layout;

@@ -1,4 +1,4 @@
-// The figures at the head of the page: progress, times, tokens, cost and changes. What is unknown is said to be unknown, never 0. Pure.
+// The figures at the head of the page: progress, times, tokens, cost and changes. Unknown values are shown as unknown, never as 0. Pure.
 
 import { unitsOf } from "../../amounts.ts";
 import { ledgerOf } from "../../session/budget/ledger.ts";

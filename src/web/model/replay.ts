@@ -76,7 +76,7 @@ export class Replay {
   }
 }
 
-/** A copy that the fold can change without changing this one: everything that it changes in place, and nothing of what it replaces. */
+/** A copy that the fold can change without changing this one: everything that it changes in place, but not what it replaces. */
 function copyOf(session: Session): Session {
   const { token_usage: used, open_review: review } = session;
   return {

@@ -30,7 +30,7 @@ export interface TimelineRow {
   name: string;
   agent: string;
   sign: StateSign;
-  /** Why it does not run is said in its place. */
+  /** The reason why it does not run is shown in its place. */
   isOpen: boolean;
   isCritical: boolean;
   bars: Bar[];

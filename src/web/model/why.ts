@@ -125,7 +125,7 @@ function startsNow(kind: string, isDriven: boolean): Reason {
   return reason("engine", `${what}, but no engine is running. Continue with "maestro resume".`);
 }
 
-/** The phases with an attempt that runs, as the journal tells. */
+/** The phases with a running attempt, by the journal. */
 function liveOf(session: Session): Set<string> {
   const live = new Set<string>();
   for (const id of session.running) {

@@ -1,4 +1,4 @@
-// The attempts of a phase as a table: who, how long, what came of it, what it changed and what it used.
+// The attempts of a phase as a table: agent, duration, outcome, changes and usage.
 
 import type { Attempt, Session, SessionPhase } from "../../session/session.ts";
 import { costOf } from "../../views/report/prices.ts";

@@ -145,7 +145,7 @@ function Compare({ id }: { id: string }) {
   );
 }
 
-/** Of another session than the shown one, the page knows only whether the project works on it. */
+/** For a session that is not shown, the page knows only whether it is the project's active one. */
 function isIdle({ id, isActive }: SessionSummary): boolean {
   return id === sessionId.value ? !pulse.value.driven : !isActive;
 }

@@ -19,7 +19,7 @@ export async function connect(address: QueueAddress, warn: (message: string) => 
     ...(address.password === undefined ? {} : { password: address.password }),
     ...(protocol === "rediss:" ? { tls: {} } : {}),
     lazyConnect: true,
-    // BullMQ asks for it: commands wait for the connection.
+    // BullMQ requires it: commands wait for the connection.
     maxRetriesPerRequest: null,
     retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), MAX_RETRY_MS),
     connectTimeout: FIRST_MS,

@@ -49,7 +49,7 @@ export class EngineQueue {
     this.#timer = setInterval(beat, sweepMs);
   }
 
-  /** Adding an attempt that the queue knows changes nothing. `ordinal`: how many of the session's attempts are ahead of it, plus one. */
+  /** Adding an attempt that the queue already has changes nothing. `ordinal`: how many of the session's attempts are ahead of it, plus one. */
   async add(name: string, job: Job, ordinal: number): Promise<void> {
     const { queue } = await this.#queue(name);
     const options = {
@@ -60,8 +60,8 @@ export class EngineQueue {
       removeOnFail: { age: DAY_SECONDS },
     };
     await queue.add("attempt", job, options);
-    // Each time, because Redis may have lost the list of queues. And after the attempt: when Redis loses its data between the two, the attempt
-    // is missing and is added again. In the other order it would wait in a queue that no worker knows.
+    // Each time, because Redis may have lost the list of queues. And after the attempt: when Redis loses its data between the two, the
+    // attempt is missing and is added again. In the other order it would wait in a queue that no worker reads.
     await this.#redis.sadd(QUEUES, name);
     await this.#redis.publish(WAKE, name);
   }

@@ -139,7 +139,7 @@ function adoptOffered(
   return { stop: stopping.stop, done, ground: () => ground };
 }
 
-/** An order that arrived already stays as it is; the queue adds only what it does not know. */
+/** An order that arrived already is not changed; the queue adds only what it does not have. */
 async function resend(station: Station, context: RunContext, offered: OfferedOrder, stopping: Stopping): Promise<void> {
   while (!stopping.isStopped) {
     try {

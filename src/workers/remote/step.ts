@@ -22,7 +22,7 @@ export type Step =
   /** A worker with another key had it: nothing was run, and another worker may take it. */
   | { kind: "other_key"; worker: string };
 
-/** The exchange is looked at before an attempt counts as lost: its result may be there although the queue knows nothing of it. */
+/** The exchange is read before an attempt counts as lost: its result may be there although the queue has no entry for it. */
 export function stepOf({ state, isDelivered, wasClaimed, missingMs, leaseMs }: RemoteStanding): Step {
   if (isDelivered) return { kind: "take" };
   if (state.kind === "active") return wasClaimed ? { kind: "wait" } : { kind: "claimed", worker: state.worker };

@@ -300,7 +300,7 @@ async function patiently<T>(shop: Workshop, stopping: Stopping, work: () => Prom
 
 const ANSWER_MS = 5000;
 
-/** The queue is only told: it may not answer, or have given the attempt up. */
+/** The queue is only notified: it may not answer, or may have given the attempt up. */
 async function orLost(told: Promise<boolean>): Promise<void> {
   await Promise.race([told.catch(() => false), pause(ANSWER_MS)]);
 }
