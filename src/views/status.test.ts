@@ -53,14 +53,14 @@ describe("the status of a session", () => {
       warn(3, "2", "left_out", "A socket is not taken along"),
       warn(4, "2", "conflict_predicted", "Phase 3 changes the same lines of:\n- src/\u001b[2Jb.ts\n- src/c.ts"),
       move(2, "3", "pending", "in_progress"),
-      ...fails(4, "3", "validation", "Changed outside of its files:\n- src/d.ts"),
+      ...fails(4, "3", "validation", "The model gave an empty response."),
     ];
     const session = sessionOf([phase("1"), phase("2"), phase("3"), phase("4")], timed);
     const lines = statusLines(session, positionOf(session), null, at(9), plain, true).slice(3, 7);
     expect(lines.map((line) => line.slice(line.indexOf("coder") + 7))).toEqual([
       "completed in 4 s, unverified, 1 warning",
       "in progress, 2 warnings: Phase 3 changes the same lines of: src/␛[2Jb.ts, src/c.ts",
-      "failed: Changed outside of its files: src/d.ts",
+      "failed: The model gave an empty response",
       "ready",
     ]);
   });

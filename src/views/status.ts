@@ -15,7 +15,7 @@ import { grouped, plural } from "./text/amount.ts";
 import { ledgerText } from "./text/budget.ts";
 import { cell, cellRight, cut, widest } from "./text/cell.ts";
 import { ago, clockTime, durationText } from "./text/duration.ts";
-import { headline } from "./text/headline.ts";
+import { clause, headline } from "./text/headline.ts";
 import type { Paint } from "./text/paint.ts";
 import { placeText, QUEUED } from "./text/place.ts";
 import { symbols } from "./text/symbols.ts";
@@ -125,7 +125,7 @@ function detail(session: Session, phase: SessionPhase, isDriven: boolean): strin
     case "completed":
       return `completed${took(phase)}${place(phase)}${retries}${isVerified(phase) ? "" : ", unverified"}`;
     case "failed":
-      return `failed: ${cut(headline(phase.errors.at(-1)?.message ?? "no error recorded"), MAX_MESSAGE)}${retries}`;
+      return `failed: ${cut(clause(phase.errors.at(-1)?.message ?? "no error recorded"), MAX_MESSAGE)}${retries}`;
     case "running": {
       const where = placeText(lastAttempt(phase));
       return `${where === QUEUED ? QUEUED : `in progress${place(phase)}`}${retries}`;

@@ -65,7 +65,7 @@ describe("progress in plain lines", () => {
     ];
     const failure = [
       end(13, "3", 12, { outcome: "failure" }),
-      ...fails(13, "3", "runtime", "No such module\nat line 1"),
+      ...fails(13, "3", "runtime", "No such module.\nat line 1"),
     ];
     expect(
       log(move(1, "3", "pending", "in_progress"), begin(1, "3"), ...failure, again, begin(14, "3", 2)).slice(1),

@@ -11,7 +11,7 @@ import { grouped, plural } from "../text/amount.ts";
 import { budgetText } from "../text/budget.ts";
 import { cut, oneLine } from "../text/cell.ts";
 import { clockTime, durationText } from "../text/duration.ts";
-import { headline } from "../text/headline.ts";
+import { clause, headline } from "../text/headline.ts";
 import { amountOf, someOf, wasTakenOver } from "../work.ts";
 
 const MAX_TEXT = 160;
@@ -105,7 +105,7 @@ function moveSentence(event: TimedEvent & { type: "phase.moved" }, session: Sess
     case "completed":
       return `completed${facts(session, phase, new Date(event.ts))}`;
     case "failed":
-      return `failed: ${brief(event.reason ?? errorAt(phase, event.ts))}${attemptAt(phase, event.ts)}`;
+      return `failed: ${cut(clause(event.reason ?? errorAt(phase, event.ts)), MAX_TEXT)}${attemptAt(phase, event.ts)}`;
     case "skipped":
       return `skipped${event.user_decision ? " by user decision" : ""}${why}`;
     case "aborted":

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { headline } from "./headline.ts";
+import { clause, headline } from "./headline.ts";
 
 test.each([
   ["one line", "one line"],
@@ -16,4 +16,12 @@ test.each([
 
 test("takes no more of a long list than fits on a line", () => {
   expect(headline(`Files:\n${"- a\n".repeat(100_000)}`).length).toBeLessThan(100);
+});
+
+test.each([
+  ["The model gave an empty response.\nsee below", "The model gave an empty response"],
+  ["No such module", "No such module"],
+  ["Reading ...", "Reading ..."],
+])("%j is the clause %j", (message, part) => {
+  expect(clause(message)).toBe(part);
 });

@@ -11,3 +11,10 @@ export function headline(message: string): string {
   const listed = end === -1 ? filled : filled.slice(0, Math.max(1, end));
   return [first.trimEnd(), listed.map((line) => line.replace(/^- /, "")).join(", ")].join(" ").trimEnd();
 }
+
+/** The headline as part of a longer line: without its full stop. */
+export function clause(message: string): string {
+  return headline(message)
+    .trimEnd()
+    .replace(/(?<!\.)\.$/, "");
+}
