@@ -470,7 +470,7 @@ describe("a change of a sensitive file", () => {
         const run = await project.begin(...only("hooks"), "--ownership", ownership).ended;
         expect(run.code, run.stderr).toBe(4);
         for (const path of sensitive) expect(run.stdout).toContain(`- ${path} (`);
-        expect(run.stdout).toContain(" apply hooks applies the work as it is, by your decision");
+        expect(run.stdout).toContain(" apply hooks applies the work unchanged, by your decision");
         expect(["a.txt", ...sensitive].filter((path) => project.exists(path))).toEqual([]);
         const applied = project.maestro(["apply", "hooks"]);
         expect(applied.code, applied.stderr).toBe(0);

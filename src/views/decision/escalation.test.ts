@@ -328,7 +328,7 @@ describe("the escalation of a session", () => {
       change(8, "3", [".env"]),
       ...fails(9, "3", "validation", "Changed outside of its files:", { code: "sensitive_change" }),
     );
-    expect(sensitive.at(-1)).toBe("  maestro apply 3 applies the work as it is, by your decision");
+    expect(sensitive.at(-1)).toBe("  maestro apply 3 applies the work unchanged, by your decision");
   });
 
   test("says how to view and allow changes outside the phase", () => {

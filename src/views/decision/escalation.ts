@@ -114,7 +114,7 @@ function sensitiveHints(program: string, phase: SessionPhase): string[] {
   const shown = diffHint(program, phase);
   return shown.length === 0
     ? []
-    : [...shown, `${program} apply ${phase.id} applies the work as it is, by your decision`];
+    : [...shown, `${program} apply ${phase.id} applies the work unchanged, by your decision`];
 }
 
 function scopeHints(program: string, phase: SessionPhase): string[] {
