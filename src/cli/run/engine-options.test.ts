@@ -54,3 +54,14 @@ describe("--allow-overlap", () => {
     expect(settingsFor(["--allow-overlap", ...words], env).isolation).not.toBe("none");
   });
 });
+
+describe("--pass-env", () => {
+  test("takes names and the globs of MAESTRO_PASS_ENV, and adds to that", () => {
+    const { passEnv } = settingsFor(["--pass-env", "ONE,DB_?", "--pass-env", "*_URL"], { MAESTRO_PASS_ENV: "APP_?" });
+    expect(passEnv).toEqual(["APP_?", "ONE", "DB_?", "*_URL"]);
+  });
+
+  test.each(["A=B", "-x", "A;B"])("rejects %j", (names) => {
+    expect(() => settingsFor([`--pass-env=${names}`])).toThrow(/must be a list of variable names and globs/);
+  });
+});

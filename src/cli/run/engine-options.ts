@@ -106,8 +106,8 @@ export function duration(
 }
 
 function variable(name: string): string {
-  if (/^[A-Za-z_*][\w*]*$/.test(name)) return name;
-  throw new MaestroError("usage", `--pass-env must be a list of variable names (got: ${name})`);
+  if (/^[A-Za-z_*?][\w*?]*$/.test(name)) return name;
+  throw new MaestroError("usage", `--pass-env must be a list of variable names and globs (got: ${name})`);
 }
 
 function count(given: string): number {
