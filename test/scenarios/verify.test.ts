@@ -158,7 +158,7 @@ describe("maestro verify", () => {
     const run = project.maestro(["verify", "1"], { env: { DATABASE_URL: "postgres://canary" } });
     expect(run.code).toBe(1);
     expect(run.stdout).toContain(
-      "exit code 3\nDATABASE_URL is exported, but was not passed to the command. To pass: --pass-env DATABASE_URL, or export MAESTRO_PASS_ENV=DATABASE_URL\n",
+      "exit code 3\nDATABASE_URL is exported, but was not passed to the command. To pass: --pass-env DATABASE_URL, or add to MAESTRO_PASS_ENV: DATABASE_URL\n",
     );
     expect(run.stdout).not.toContain("canary");
     expect(run.stderr).toContain("MAESTRO_PASS_ENV in ");

@@ -16,7 +16,8 @@ const namingFiles = [".env", ".env.example", ".env.sample", ".env.template", ".e
 const MAX_NAMES = 40;
 
 export function checkVariables(io: Io, { values }: ResolvedSettings): Finding[] {
-  const passed = agentEnvironment(io.env, passedNames(values.MAESTRO_PASS_ENV), {});
+  const chosen = passedNames(values.MAESTRO_PASS_ENV);
+  const passed = agentEnvironment(io.env, chosen, {});
   const got: Finding = { check, level: "ok", message: `Agents and commands get ${listed(Object.keys(passed).sort())}` };
   try {
     const files = readEnvFiles(io.cwd, geminiHome(io.env), namingFiles).project;
@@ -24,19 +25,21 @@ export function checkVariables(io: Io, { values }: ResolvedSettings): Finding[] 
     const wanted = Object.keys(io.env)
       .filter((name) => io.env[name] !== undefined && !Object.hasOwn(passed, name))
       .filter((name) => (named.has(name) || looksWanted(name)) && !isWithheld(name));
-    return wanted.length === 0 ? [got] : [got, notPassed(wanted.sort())];
+    return wanted.length === 0 ? [got] : [got, notPassed(wanted.sort(), chosen)];
   } catch (error) {
     if (!(error instanceof MaestroError)) throw error;
     return [got, { check, level: "warn", message: error.message, ...(error.hint ? { hint: error.hint } : {}) }];
   }
 }
 
-function notPassed(names: readonly string[]): Finding {
+/** `chosen`: what MAESTRO_PASS_ENV names already; the command of the hint keeps it. */
+function notPassed(names: readonly string[], chosen: readonly string[]): Finding {
+  const list = [...chosen, ...names.slice(0, MAX_NAMES)].join(",");
   return {
     check,
     level: "ok",
     message: `Exported, but not passed to agents and commands: ${listed(names)}`,
-    hint: `If they need them: export MAESTRO_PASS_ENV=${names.slice(0, MAX_NAMES).join(",")}`,
+    hint: `If they need them: export MAESTRO_PASS_ENV=${/[*?]/.test(list) ? `'${list}'` : list}`,
   };
 }
 

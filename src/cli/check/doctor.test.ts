@@ -91,7 +91,10 @@ describe("doctor lists the variables of agents and commands, without their value
     expect(code).toBe(0);
     expect(out).toMatch(/^ok {4}Agents and commands get APP_ONE, HOME, JAVA_HOME, MAESTRO_EXTENSION_PATH, /m);
     expect(out).toContain("ok    Exported, but not passed to agents and commands: DATABASE_URL, STRIPE_KEY\n");
-    expect(out).toContain("export MAESTRO_PASS_ENV=DATABASE_URL,STRIPE_KEY\n");
+    // Pasted, it keeps what is passed already.
+    expect(out).toContain("export MAESTRO_PASS_ENV='APP_*,DATABASE_URL,STRIPE_KEY'\n");
+    const { out: first } = await examine({}, exported);
+    expect(first).toContain("export MAESTRO_PASS_ENV=DATABASE_URL,STRIPE_KEY\n");
     const worker = await examine({}, { ...exported, MAESTRO_WORKER_KEY: "k".repeat(32) });
     expect(worker.out).not.toMatch(/MAESTRO_PASS_ENV=.*MAESTRO_WORKER_KEY/);
     expect(out).not.toMatch(/v[1-5]\b/);

@@ -136,7 +136,7 @@ export function whatLacks(names: readonly string[]): string {
   const list = [first, ...others].join(",");
   const which =
     others.length === 0 ? `${first} is exported, but was` : `${[first, ...others].join(", ")} are exported, but were`;
-  return `\n${which} not passed to the command. To pass: --pass-env ${list}, or export MAESTRO_PASS_ENV=${list}`;
+  return `\n${which} not passed to the command. To pass: --pass-env ${list}, or add to MAESTRO_PASS_ENV: ${list}`;
 }
 
 /** The recorded command has its secret removed, and would do something else without it. */
