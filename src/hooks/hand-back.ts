@@ -26,6 +26,7 @@ import {
 import { readEnvFile } from "../setting-layers.ts";
 import { withDelivery } from "../store/delivery.ts";
 import { openBatch } from "../store/files/batch.ts";
+import { isThere } from "../store/files/declared-files.ts";
 import { noteDelegation } from "../store/files/delegations.ts";
 import { hashFiles } from "../store/files/project-files.ts";
 import type { StateLocation } from "../store/location.ts";
@@ -178,7 +179,7 @@ function record(
       phase,
       {
         attempt: ended === undefined ? undefined : attemptRecord(ended, reported, shortfall, here),
-        work: reported === null ? null : { ...reported, files: filesToRecord(reported.files, ended) },
+        work: reported === null ? null : { ...reported, files: filesToRecord(here.projectRoot, reported.files, ended) },
         warnings,
         shortfall,
         missing: handoff.check.error_type === null ? missingParts(handoff.check, dependents) : [],
@@ -215,17 +216,21 @@ function attemptRecord(
   return { finished, ...delegatedWork().delegationEnd(ended, examined, reported?.files ?? null, projectRoot) };
 }
 
-/** The files that the agent reports and those that were found changed; how a found one changed is not the agent's to say. */
-function filesToRecord(reported: FileLists, ended: EndedAttempt | undefined): FileLists {
+/**
+ * The files that were found changed, and those of the report that may have changed unseen, for example because git ignores them: the report
+ * of a file counts only if the file is there, that of a deletion only if it is not. How a found one changed is not the agent's to say.
+ */
+function filesToRecord(projectRoot: string, reported: FileLists, ended: EndedAttempt | undefined): FileLists {
   const work = ended?.examined.work;
   if (work == null || work.where === "shared") return reported;
   const found = filesOf(work.changes);
   const known = new Set(Object.values(found).flat());
-  const also = (paths: readonly string[]) => paths.filter((path) => !known.has(path));
+  const also = (paths: readonly string[], there: boolean) =>
+    paths.filter((path) => !known.has(path) && isThere(projectRoot, path) === there);
   return {
-    created: [...found.created, ...also(reported.created)],
-    modified: [...found.modified, ...also(reported.modified)],
-    deleted: [...found.deleted, ...also(reported.deleted)],
+    created: [...found.created, ...also(reported.created, true)],
+    modified: [...found.modified, ...also(reported.modified, true)],
+    deleted: [...found.deleted, ...also(reported.deleted, false)],
   };
 }
 

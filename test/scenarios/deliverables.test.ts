@@ -258,11 +258,15 @@ describe("record A1: a delegated agent that claims a file it did not create (K14
     expect(phasesOf(project)[0]).toMatchObject({
       status: "failed",
       errors: [{ type: "validation", message: lie, code: "not_delivered", resolved: false }],
+      files_created: [],
     });
     const again = delegated(project, "coder", "Phase: 1");
     project.write("src/lie.txt", "true\n");
     handBack(project, "coder", again, report({ created: "src/lie.txt" }));
-    expect(phasesOf(project)[0]).toMatchObject({ status: "completed", errors: [{ resolved: true }] });
+    expect(phasesOf(project)[0]).toMatchObject({
+      ...{ status: "completed", errors: [{ resolved: true }] },
+      files_created: ["src/lie.txt"],
+    });
   });
 
   test("is not completed by maestro verify when its commands delete the file", async () => {
