@@ -319,6 +319,7 @@ describe("record A5: the tokens of a native delegation", () => {
     expect(succeed(project, ["status"])).toContain("Tokens: unknown");
     expect(succeed(project, ["report"])).toContain("- Unknown: none of 1 attempt reported any");
     expect(json(project, "status").token_usage).toMatchObject({ total_input: null, total_output: null });
+    expect(project.read(".gemini/state/active-session.md")).toContain("token_usage:\n  total_input: null\n");
     expect(json(project, "report").tokens).toMatchObject({ input: null, output: null, cost: null });
     succeed(project, ["session", "complete"]);
     expect(project.read(".gemini/state/session-history.log")).toContain("tokens=unknown");

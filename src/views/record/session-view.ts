@@ -4,6 +4,7 @@
 import type { PhaseId } from "../../ids.ts";
 import type { ContextRecord, ErrorRecord } from "../../session/events.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
+import { isUsageKnown } from "../report/reporting.ts";
 import { visible } from "../text/visible.ts";
 import { changeItems, evidenceItems, warningSection } from "./session-view-work.ts";
 
@@ -61,6 +62,10 @@ function notes(session: Session): string {
 }
 
 function frontMatter(session: Session, lines: string[]): void {
+  const { total_input, total_output, total_cached } = session.token_usage;
+  // Unknown is never 0. A reader takes null for no entry.
+  const isKnown = isUsageKnown(session);
+  const total = (count: number) => (isKnown ? count : null);
   lines.push(
     `session_id: ${quote(session.session_id)}`,
     `created: ${quote(session.created)}`,
@@ -73,9 +78,9 @@ function frontMatter(session: Session, lines: string[]): void {
     `total_phases: ${session.total_phases}`,
     "",
     "token_usage:",
-    `  total_input: ${session.token_usage.total_input}`,
-    `  total_output: ${session.token_usage.total_output}`,
-    `  total_cached: ${session.token_usage.total_cached}`,
+    `  total_input: ${total(total_input)}`,
+    `  total_output: ${total(total_output)}`,
+    `  total_cached: ${total(total_cached)}`,
   );
   const agents = Object.entries(session.token_usage.by_agent);
   lines.push(agents.length === 0 ? "  by_agent: {}" : "  by_agent:");
