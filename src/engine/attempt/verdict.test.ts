@@ -115,6 +115,14 @@ describe("the status that the agent reports", () => {
     });
   });
 
+  test.each(["success", "partial"])("is quoted as failed validation when the report says %s and that", (status) => {
+    const text = report(status, "One test is red.").replace(/^- Validation:.*$/m, "- Validation: fail; npm test");
+    expect(judge(text + context)).toMatchObject({
+      reason: "reported_partial",
+      message: "The agent reported that its validation failed: One test is red.",
+    });
+  });
+
   test("counts even when parts are missing, and the missing parts are named", () => {
     const { reason, message } = judge(report("failure", "It does not compile.")) as Shortfall;
     expect(reason).toBe("reported_failure");

@@ -22,9 +22,9 @@ export type AttemptVerdict = { kind: "success" } | Shortfall;
 /** `handoff` is null when the agent's output could not be read. */
 export function judgeHandoff(handoff: Handoff | null, hasDependents: boolean): AttemptVerdict {
   if (handoff === null) return incomplete(allParts(hasDependents));
-  const { check, summary } = handoff;
+  const { check } = handoff;
   const missing = missingParts(check, hasDependents);
-  if (check.status === "partial" || check.status === "failure") return reported(check.status, check, summary, missing);
+  if (check.status === "partial" || check.status === "failure") return reported(handoff, check.status, missing);
   if (missing.length > 0) return incomplete(missing);
   if (check.parse_error === null && check.error_type === null) return { kind: "success" };
   const fault = check.parse_error ?? `${check.error_type} error`;
@@ -40,13 +40,14 @@ export function judgeHandoff(handoff: Handoff | null, hasDependents: boolean): A
 const LONGEST_MESSAGE = 8_000;
 
 function reported(
+  { check, summary, validation }: Handoff,
   status: "partial" | "failure",
-  check: HandoffCheck,
-  summary: string,
   missing: MissingPart[],
 ): Shortfall {
   const said = summary.length > LONGEST_MESSAGE ? `${summary.slice(0, LONGEST_MESSAGE)} ...` : summary;
-  const message = `The agent reported ${status}${said === "" ? " without a summary" : `: ${said}`}`;
+  // A report of success with a failed validation counts as partial, which the agent did not say.
+  const claim = status === "partial" && validation === "fail" ? "that its validation failed" : status;
+  const message = `The agent reported ${claim}${said === "" ? " without a summary" : `: ${said}`}`;
   return {
     kind: "failure",
     reason: `reported_${status}`,
