@@ -207,6 +207,9 @@ describe("a result that reached its files before the engine died (F22, P4, P9)",
         ["1", "success", true],
         ["2", "success", false],
       ]);
+      const warned = journalOf(project).filter(({ type, phase }) => type === "phase.warned" && phase === "1");
+      const unseen = "Its changes are not recorded: the state before it was lost with its engine";
+      expect(warned).toMatchObject([{ code: "unjudged", message: unseen }]);
     }));
 
   test.concurrent("is adopted as a failure when it is one: it uses a retry, and the next prompt describes it", () =>

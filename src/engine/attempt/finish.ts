@@ -195,19 +195,26 @@ interface Judgement {
 function verdictOf(
   context: RunContext,
   session: Session,
-  { phase: id, judged, work, blind, root, delivery = null }: Finished,
+  finished: Finished,
   reported: ReportedWork | null,
 ): Judgement {
+  const { phase: id, judged, work, blind, root, delivery = null } = finished;
   const phase = requirePhase(session, id);
   const verdict = judgeAttempt(judged.outcome, judged.handoff, { hasDependents: hasDependents(session, id) });
   const claims = reported === null || work === null ? [] : claimWarnings(phase, reported.files, work, root);
   const scope = work === null ? { verdict: null, warnings: [] } : judgeWork(work, scopeRules(context, phase));
   const untouched = delivery === null ? [] : untouchedWarnings(delivery);
-  const warnings = [...(work?.warnings ?? []), ...claims, ...scope.warnings, ...untouched];
+  const warnings = [...(work?.warnings ?? []), ...claims, ...scope.warnings, ...untouched, ...unseen(finished)];
   if (verdict.kind !== "success") return { verdict, warnings: [...warnings, ...scopeWarnings(work, scope.verdict)] };
   const rejection =
     blind === undefined ? (scope.verdict ?? conflictOf(session, id, work, reported)) : unreadable(blind);
   return { verdict: rejection ?? undelivered(delivery) ?? verdict, warnings };
+}
+
+/** Without git, only the engine that died knew the files before the attempt. */
+function unseen({ adopted, work, blind }: Finished): Warned[] {
+  if (adopted === undefined || work !== null || blind !== undefined) return [];
+  return [{ code: "unjudged", message: "Its changes are not recorded: the state before it was lost with its engine" }];
 }
 
 function undelivered(delivery: DeliveryVerdict | null): Shortfall | null {
