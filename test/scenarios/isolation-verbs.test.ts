@@ -220,6 +220,9 @@ describe("maestro diff", () => {
         ),
       });
     }
+    const { stderr } = await project.command(["diff", "1"]);
+    expect(stderr).toMatch(/See which files changed with `[^`]*maestro[^`]* diff 1 --stat`\./);
+    expect((await project.command(["diff", "1", "--stat"])).stdout).toContain("src/a.ts\n");
   });
 
   test("is allowed inside an attempt; apply and revert are not", async () => {

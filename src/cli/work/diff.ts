@@ -94,7 +94,7 @@ async function printPatch(
   id: string,
   attempt: AttemptWithChanges,
 ): Promise<void> {
-  const repository = await requireRepository(io, location);
+  const repository = await requireRepository(io, location, id);
   const { patch } = await workPatch(repository, session_id, { phase: id, attempt });
   const missing = unkeptLine(attempt.changes);
   if (missing !== undefined) io.err(`WARNING: ${missing}\n`);

@@ -52,13 +52,15 @@ function isWorked(attempt: Attempt): attempt is AttemptWithChanges {
   return attempt.changes !== undefined;
 }
 
-export async function requireRepository(io: Io, location: StateLocation): Promise<Repository> {
+/** `phase`: the phase whose work is wanted. */
+export async function requireRepository(io: Io, location: StateLocation, phase: string): Promise<Repository> {
   const opening = await openProject({ ...io, location });
   if (opening.kind === "open") return opening.repository;
-  const hint =
+  const help =
     opening.kind === "refused" ? opening.hint : "Without git, Maestro records only the names of changed files.";
+  const names = `See which files changed with "maestro diff ${phase} --stat".`;
   throw new MaestroError("environment", `Cannot read the work of attempts, which is kept in git: ${opening.reason}`, {
-    hint,
+    hint: help === undefined ? names : `${help} ${names}`,
   });
 }
 
