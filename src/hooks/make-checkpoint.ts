@@ -77,7 +77,7 @@ function decisionLine(session: Session): string {
   if (first === undefined) return "";
   if ("review" in first) return ` Your review is open: ${reviewSubject(first.review)}.`;
   if ("budget" in first) return " The budget is spent: raise it to continue.";
-  return ` Your decision is needed for phase ${some(open.map(undecidedName))}.`;
+  return ` Your decision is needed for ${open.length === 1 ? "phase" : "phases"} ${some(open.map(undecidedName))}.`;
 }
 
 function doneText(session: Session): string {
