@@ -36,7 +36,8 @@ export async function collectObjects(
   const pause = turns();
   let deleted = 0;
   // The last ones first: an object is deleted before those that it refers to, so a kill leaves none that is incomplete.
-  for (const { id, time } of copied.toReversed()) {
+  const distinct = new Map(copied.map(({ id, time }) => [id, time]));
+  for (const [id, time] of [...distinct].reverse()) {
     await pause();
     if (!reached.has(id) && deleteUntouched(loosePath(target, id), time)) deleted += 1;
   }

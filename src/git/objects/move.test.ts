@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitProject } from "../../../test/support/git-repository.ts";
@@ -117,6 +117,16 @@ describe("copied objects", () => {
     expect(await collectLeftovers(repository)).toBe(4);
     expect([dangling(), looseObjects()]).toEqual(["", before]);
     expect(project.plainGit("show", "refs/maestro/s/1/1:kept")).toBe("kept");
+  });
+
+  test("that two lists name are deleted once", async () => {
+    const before = looseObjects();
+    const commit = await work("lost", "lost\n");
+    const list = join(repository.objects, "../copied/s");
+    await moveObjects(repository, commit, list);
+    copyFileSync(list, join(repository.objects, "../copied/t"));
+    expect(await collectLeftovers(repository)).toBe(3);
+    expect([dangling(), looseObjects()]).toEqual(["", before]);
   });
 
   test("are deleted with the references of their session", async () => {
