@@ -40,6 +40,8 @@ export interface KnownChanges {
 export interface DeliveryVerdict {
   /** Declared as created, but not there. */
   missing: string[];
+  /** Globs and directories of `missing` that name files of the agent's directory which git ignores. */
+  ignored?: string[];
   /** Declared as created, but there before, unchanged, and not in the report. */
   unchanged: string[];
   /** Declared as deleted, but still there. */
@@ -143,9 +145,11 @@ export function knownChanges({ attempts }: SessionPhase, own: readonly Pick<File
 const MAX_NAMED = 20;
 
 /** The error message, one line for each kind of shortfall; null when everything is delivered. */
-export function undeliveredText({ missing, unchanged, remaining }: DeliveryVerdict): string | null {
+export function undeliveredText({ missing, ignored = [], unchanged, remaining }: DeliveryVerdict): string | null {
+  const absent = missing.filter((path) => !ignored.includes(path));
   const lines = [
-    ...line("declared but missing", missing),
+    ...line("declared but missing", absent),
+    ...line("declared but ignored by git, so not part of the work (declare each of these files by its name)", ignored),
     ...line("declared but unchanged since before the phase, and not in its report", unchanged),
     ...line("declared as deleted but still there", remaining),
   ];

@@ -197,6 +197,34 @@ describe("record A1: an agent in a worktree (K143, C42)", () => {
     }),
   );
 
+  test.concurrent("that writes only files which git ignores is told which names count, for globs and directories", () =>
+    withIsolated(
+      { ...files, ".gitignore": "dist/\nout/\n" },
+      [
+        scripted(
+          1,
+          {
+            "*": [
+              ["write", ["dist/deep/a.js", "a\n"]],
+              ["write", ["dist/named.js", "a\n"]],
+              ["write", ["out/b.js", "b\n"]],
+            ],
+          },
+          { files_created: ["dist/**/*.js", "dist/deep/", "out/", "dist/named.js", "dist/*.map"] },
+        ),
+        bystander,
+      ],
+      async (project) => {
+        const run = await project.beginWith({ MAESTRO_MAX_RETRIES: "0" }, ...only("1")).ended;
+        expect(run.code, run.stderr).toBe(4);
+        const message = [
+          "declared but missing: dist/*.map",
+          "declared but ignored by git, so not part of the work (declare each of these files by its name): dist/deep/, out/",
+        ].join("\n");
+        expect(errors(project)).toMatchObject([{ type: "validation", message }]);
+      },
+    ));
+
   test.concurrent("whose file the user deletes before integration is not completed: the merged tree decides", () =>
     withIsolated(
       files,

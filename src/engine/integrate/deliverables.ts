@@ -19,7 +19,7 @@ import {
 import type { FileChange } from "../../session/events.ts";
 import type { SessionPhase } from "../../session/session.ts";
 import { type DeliveryQuestion, projectQuestion } from "../../store/delivery.ts";
-import { searchDeclared } from "../../store/files/declared-files.ts";
+import { type findDeclared, searchDeclared } from "../../store/files/declared-files.ts";
 import type { RunContext } from "../run-context.ts";
 
 /** Above this number of paths, git lists the whole tree. */
@@ -46,7 +46,24 @@ export async function attemptDelivery(context: RunContext, id: PhaseId, left: Le
   const changes = { ...knownChanges(phase, files ?? []), unchanged: new Set<string>() };
   const claims = writtenClaims(reported ?? { created: [], modified: [], deleted: [] }, [root]);
   const present = await presentIn(context, commit, declaredLists(phase), files ?? []);
-  return judgeDelivery({ declared: declaredLists(phase), tier, present, isSearched: true, changes, reported: claims });
+  const verdict = judgeDelivery({
+    declared: declaredLists(phase),
+    ...{ tier, present, isSearched: true, changes, reported: claims },
+  });
+  return { ...verdict, ignored: await foundIn(root, verdict.missing.filter(isSeveral)) };
+}
+
+/** Only a file that is declared by its own name is part of the work although git ignores it. */
+function isSeveral(path: string): boolean {
+  return path.endsWith("/") || declaredPath(path).isGlob;
+}
+
+/** Which of the paths name files of the agent's directory. */
+async function foundIn(root: string, created: readonly string[]): Promise<string[]> {
+  if (created.length === 0) return [];
+  const { present } = await searched(root, { created, modified: [], deleted: [] }, []);
+  const names = present.filter((path) => !path.endsWith("/")).map((path) => path.split("/"));
+  return created.filter((path) => names.some((one) => isNamed(declaredPath(path), one)));
 }
 
 /** What is missing in the merged tree, or still there. Whether a file changed was judged when the attempt ended. */
@@ -82,11 +99,15 @@ async function searchProject(
   const question: DeliveryQuestion | null = projectQuestion(projectRoot, phase, evidence);
   if (question === null) return null;
   const { declared, likely, known } = question;
-  const search = searchDeclared(projectRoot, declared, likely);
+  return judgeDelivery({ ...known, ...(await searched(projectRoot, declared, likely)) });
+}
+
+async function searched(...question: Parameters<typeof searchDeclared>): Promise<ReturnType<typeof findDeclared>> {
+  const search = searchDeclared(...question);
   const pause = turns();
   for (;;) {
     const step = search.next();
-    if (step.done) return judgeDelivery({ ...known, ...step.value });
+    if (step.done) return step.value;
     await pause();
   }
 }
