@@ -153,6 +153,18 @@ const writing =
 /** Escape sequences are made in cli/terminal.ts; the other files recognise them to take them out, or to judge `printf '\\e'`. */
 const escapers = ["cli/terminal", "guard/printed", "text", "views/width", "web/ansi"];
 
+/** Where text becomes an id: the form of the id was checked there, or Maestro makes the id itself. */
+const idSources: Record<string, string> = {
+  engine: "review take-baseline",
+  git: "commit merge object-id refs tree-of-files",
+  mcp: "context-chain",
+  plan: "fields read-phase",
+  session: "identify session",
+  store: "view-keeper",
+  workers: "clone parcel transport",
+  "": "ids",
+};
+
 describe("a source file", () => {
   const own = sources
     .filter((path) => !path.endsWith(".test.ts"))
@@ -179,6 +191,16 @@ describe("a source file", () => {
       names.split(" ").map((name) => inFolder(folder, name)),
     );
     const found = among(own.filter(({ text }) => imported(text).some((name) => writing.test(name))));
+    expect([...new Set(found)]).toEqual(listed.sort());
+  });
+
+  test("casts text to the id of a phase, session, attempt, tree or commit only if it is listed, and is listed only if it does", () => {
+    const listed = Object.entries(idSources).flatMap(([folder, names]) =>
+      names.split(" ").map((name) => inFolder(folder, name)),
+    );
+    const casts =
+      /\bas (?:\(?(?:undefined|null) \| )?(?:Phase|Session|Attempt|Tree|Commit)Id\b|\b\w*(?:phase|session|commit|tree)\w* as never\b/;
+    const found = among(own.filter(({ text }) => casts.test(text)));
     expect([...new Set(found)]).toEqual(listed.sort());
   });
 

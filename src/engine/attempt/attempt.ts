@@ -8,7 +8,7 @@ import type { Amounts } from "../../amounts.ts";
 import { randomHex } from "../../disk/random.ts";
 import { MaestroError } from "../../errors.ts";
 import { type Handoff, readHandoff } from "../../handoff/handoff.ts";
-import type { PhaseId } from "../../ids.ts";
+import type { AttemptId, PhaseId } from "../../ids.ts";
 import { buildPrompt, rolePrompt } from "../../prompt/build.ts";
 import { complaintIn } from "../../runtimes/complaint.ts";
 import type { Ending, Killed, Outcome, Runtime } from "../../runtimes/runtime.ts";
@@ -38,7 +38,7 @@ const MAX_JUDGED_STDERR = 256 * 1024;
 export interface PreparedAttempt {
   phase: PhaseId;
   attempt: number;
-  name: string;
+  name: AttemptId;
   agent: string;
   tier: Tier;
   /** What plays the agent. */

@@ -23,7 +23,7 @@ export interface Parcel {
 export interface ReadParcel {
   /** The commit's tree. */
   tree: TreeId;
-  parents: string[];
+  parents: CommitId[];
   seal: string;
   project: TreeId;
   /** The ids and sizes of its documents. */
@@ -64,7 +64,9 @@ export async function readParcel(repository: Repository, commit: CommitId): Prom
   const text = raw.toString("latin1");
   const head = text.slice(0, text.indexOf("\n\n"));
   const tree = /^tree ([0-9a-f]+)$/m.exec(head)?.[1];
-  const parents = [...head.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, parent = ""]) => parent);
+  const parents = [...head.matchAll(/^parent ([0-9a-f]+)$/gm)].map(
+    ([, parent]) => objectId(repository, parent) as CommitId,
+  );
   const seal = /\n\nSeal: ([0-9a-f]{64})\n*$/.exec(text)?.[1] ?? "";
   const documents = new Map<string, { id: string; size: number }>();
   let project: TreeId | undefined;

@@ -1,7 +1,7 @@
 // What the queue contains for an attempt: names only. Everything else is in the order, in the exchange. No secret, no command line and no
 // address may be added here: every program that reaches the queue can read it.
 
-import { objectIdForm } from "../../ids.ts";
+import { type CommitId, objectIdForm } from "../../ids.ts";
 import * as is from "../../shape.ts";
 import { type AttemptKey, attemptKeyForm } from "./attempt-key.ts";
 
@@ -11,7 +11,7 @@ const job = is.object({
   v: is.only(1),
   key: is.matching<AttemptKey>(attemptKeyForm, "the key of an attempt"),
   /** The order's commit. */
-  order: is.matching(objectIdForm, "an object id"),
+  order: is.matching<CommitId>(objectIdForm, "an object id"),
   /** The engine that waits for it, also after it was restarted. */
   home: is.matching(/^[0-9a-f]{16}$/, "16 hexadecimal digits"),
 });

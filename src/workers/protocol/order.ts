@@ -2,9 +2,9 @@
 // replaced by a placeholder that no project contains by chance.
 
 import type { Tier } from "../../agents/tiers.ts";
-import { attemptIdForm, phaseIdForm, sessionIdForm } from "../../ids.ts";
+import { type AttemptId, attemptIdForm, type PhaseId, phaseIdForm, type SessionId, sessionIdForm } from "../../ids.ts";
 import * as is from "../../shape.ts";
-import { attemptKeyForm } from "./attempt-key.ts";
+import { type AttemptKey, attemptKeyForm } from "./attempt-key.ts";
 
 const MAX_NAMES = 200;
 const name = is.matching(/^[A-Za-z_]\w{0,127}$/, "the name of a variable");
@@ -12,12 +12,12 @@ const milliseconds = is.integer(1, 366 * 86_400_000);
 
 const order = is.object({
   v: is.only(1),
-  key: is.matching(attemptKeyForm, "the key of an attempt"),
-  session: is.matching(sessionIdForm, "the id of a session"),
-  phase: is.matching(phaseIdForm, "the id of a phase"),
+  key: is.matching<AttemptKey>(attemptKeyForm, "the key of an attempt"),
+  session: is.matching<SessionId>(sessionIdForm, "the id of a session"),
+  phase: is.matching<PhaseId>(phaseIdForm, "the id of a phase"),
   attempt: is.integer(1),
   /** What its files are called. */
-  name: is.matching(attemptIdForm, "the id of an attempt"),
+  name: is.matching<AttemptId>(attemptIdForm, "the id of an attempt"),
   agent: is.text(200),
   tier: is.oneOf<Tier>(["read-only", "read-shell", "read-write", "full"]),
   runtime: is.text(1000),

@@ -1,7 +1,7 @@
 // "Signs": a worker's messages to the waiting engine about a running attempt. They are hints: each may be lost, and none decides how an
 // attempt ended.
 
-import { objectIdForm } from "../../ids.ts";
+import { type CommitId, objectIdForm } from "../../ids.ts";
 import * as is from "../../shape.ts";
 import { attemptKeyForm } from "./attempt-key.ts";
 
@@ -14,7 +14,7 @@ const sign = is.object({
   /** The order was claimed, is finished, or runs. */
   kind: is.oneOf(["claimed", "finished", "running"]),
   /** The delivery's commit, when it is finished. */
-  commit: is.optional(is.matching(objectIdForm, "an object id")),
+  commit: is.optional(is.matching<CommitId>(objectIdForm, "an object id")),
   /** The last line of its activity, redacted by the worker. */
   activity: is.optional(is.text(MAX_LINE)),
   tokens: is.optional(is.integer(0)),

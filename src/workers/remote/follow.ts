@@ -135,7 +135,7 @@ class Followed {
     const { phase } = this.#awaited;
     const { watcher } = this.#following;
     // Signs are not proven: they only say when to look.
-    if (sign.kind === "finished") this.#announced = sign.commit as CommitId | undefined;
+    if (sign.kind === "finished") this.#announced = sign.commit;
     if (sign.kind !== "running") this.#wake();
     if (sign.activity !== undefined) {
       watcher.activity(phase, shownActivity({ ...noProgress, activity: sign.activity }, this.#context.redact));

@@ -33,7 +33,7 @@ export async function acceptOrder(
   secret: string,
   job: Job,
 ): Promise<AcceptedOrder | { refusal: string }> {
-  const commit = job.order as CommitId;
+  const commit = job.order;
   const fetched = await fetch(repository, exchange, { commit, tips: await knownOrders(repository) });
   const { quarantine } = fetched;
   try {

@@ -10,7 +10,7 @@ import { Stopping } from "../../engine/process/stopping.ts";
 import { errno, MaestroError, reasonOf } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
 import { removeWorktree } from "../../git/worktree/removal.ts";
-import type { CommitId, PhaseId } from "../../ids.ts";
+import type { CommitId } from "../../ids.ts";
 import { given, readEnvFile } from "../../setting-layers.ts";
 import { geminiHome } from "../../store/files/gemini-home.ts";
 import type { Exchange } from "../exchange/address.ts";
@@ -112,7 +112,7 @@ async function runAccepted(
   if (control.stopping.isStopped) return null;
   const at = projectIn(repository, order);
   const { key, home } = claim.job;
-  const spooled = { key, home, order: accepted.commit as string };
+  const spooled = { key, home, order: accepted.commit };
   shop.spool.write({ ...spooled, worktree: null, start: null, delivery: null });
   const made = { ...sender, repository: at };
   let place: Workplace | undefined;
@@ -144,8 +144,7 @@ async function runAgent(
   player: Player,
   { stopping, tell }: Control,
 ) {
-  const { name, agent, tier, model, attempt, timeout_ms: timeoutMs, reserved } = order;
-  const phase = order.phase as PhaseId;
+  const { name, agent, tier, model, phase, attempt, timeout_ms: timeoutMs, reserved } = order;
   const told = prompt.replaceAll(order.root, worktree.root);
   const prepared = {
     phase,

@@ -103,7 +103,7 @@ export async function withoutItsWork(
   why: string,
 ): Promise<CommitId> {
   const parcel = await readParcel(repository, commit);
-  const [order] = parcel.parents as CommitId[];
+  const [order] = parcel.parents;
   const read = readDelivery(await readDocument(repository, parcel, NOTE, MAX_NOTE_BYTES));
   if (order === undefined || "fault" in read) throw new Error("a worker's own delivery has an order and a note");
   const { key } = read.delivery;

@@ -26,7 +26,7 @@ export async function deliverLeftovers(shop: Workshop, isNeeded: () => boolean):
 
 async function deliverLeft(shop: Workshop, left: Spooled, isNeeded: () => boolean): Promise<void> {
   const repository = await shop.clone(left.order);
-  const commit = left.delivery === null ? await workOf(shop, repository, left) : (left.delivery as CommitId);
+  const commit = left.delivery === null ? await workOf(shop, repository, left) : left.delivery;
   if (commit !== null) {
     // Recorded as this worker's own, so that a second worker that starts now leaves it alone.
     shop.spool.write({ ...left, delivery: commit });
@@ -43,7 +43,7 @@ async function deliverLeft(shop: Workshop, left: Spooled, isNeeded: () => boolea
 async function workOf(shop: Workshop, clone: Repository, left: Spooled): Promise<CommitId | null> {
   const { worktree: name, start } = left;
   if (name === null || start === null) return null;
-  const parcel = await readParcel(clone, left.order as CommitId);
+  const parcel = await readParcel(clone, left.order);
   const read = readOrder(await readDocument(clone, parcel, "order.json", MAX_ORDER_BYTES));
   if ("fault" in read) return null;
   const { order } = read;
@@ -53,12 +53,12 @@ async function workOf(shop: Workshop, clone: Repository, left: Spooled): Promise
   const location = shop.spool.location(left.key, repository.projectRoot);
   const { batch, bench } = await benchFor(shop.equipment, repository, { ...order, sandbox: false }, location);
   try {
-    const made = await changesBetween(repository, worktree.commit, start as CommitId);
-    const setup = { commit: start as CommitId, paths: made.map(({ path }) => path) };
+    const made = await changesBetween(repository, worktree.commit, start);
+    const setup = { commit: start, paths: made.map(({ path }) => path) };
     const code = batch.exitCode(order.name);
     // Without an exit code the agent was killed with its worker.
     const exit = { code, killed: code === null ? ("stopped" as const) : null, durationMs: 0 };
-    const sender = { repository, secret: shop.secret, worker: shop.name, commit: left.order as CommitId, order };
+    const sender = { repository, secret: shop.secret, worker: shop.name, commit: left.order, order };
     const player = shop.equipment.player(order.runtime, order.passes, repository.toplevel);
     const metered = player === undefined ? null : meteredOn(shop.equipment, { batch }, player, order);
     return await withWork(sender, { worktree, location, batch, bench }, exit, setup, metered);

@@ -7,14 +7,14 @@ import { replaceDurably } from "../../disk/durable.ts";
 import { judge, ownIdentity, type ProcessIdentity } from "../../disk/identity.ts";
 import { makeDirectories } from "../../disk/make-directories.ts";
 import { errno } from "../../errors.ts";
-import { objectIdForm } from "../../ids.ts";
+import { type CommitId, objectIdForm } from "../../ids.ts";
 import * as is from "../../shape.ts";
 import { locateState, type StateLocation } from "../../store/location.ts";
 import { attemptKeyForm } from "../protocol/attempt-key.ts";
 
 const RECORD = "record.json";
 
-const commit = is.matching(objectIdForm, "an object id");
+const commit = is.matching<CommitId>(objectIdForm, "an object id");
 const record = is.object({
   v: is.only(1),
   key: is.matching(attemptKeyForm, "the key of an attempt"),

@@ -12,7 +12,7 @@ import { commitTree } from "../../git/objects/commit.ts";
 import type { Repository } from "../../git/repository.ts";
 import { freeName } from "../../git/worktree/marker.ts";
 import { addWorktree, treeOf, type Worktree } from "../../git/worktree/worktree.ts";
-import type { CommitId, SessionId } from "../../ids.ts";
+import type { CommitId } from "../../ids.ts";
 import { type Batch, openBatch } from "../../store/files/batch.ts";
 import type { StateLocation } from "../../store/location.ts";
 import { ensureWorkspace } from "../../store/workspace.ts";
@@ -48,7 +48,7 @@ export async function openWorkplace(
   reserved.add(name);
   try {
     const from = { commit, ignored: [], links: [] };
-    const worktree = await addWorktree(repository, order.session as SessionId, name, from, order.key);
+    const worktree = await addWorktree(repository, order.session, name, from, order.key);
     ensureWorkspace(location);
     writeFileSync(join(location.root, "state", "progress.jsonl"), journal, { mode: 0o600 });
     return { worktree, location, ...(await benchFor(equipment, repository, order, location)) };
@@ -84,7 +84,7 @@ export async function benchFor(
   const bench = {
     ...{ run, supervisor, prices, redact, batch },
     ...equipment.environment(order.passes),
-    store: { location, session: { session_id: order.session as SessionId } },
+    store: { location, session: { session_id: order.session } },
     isolation: { options },
     limits: { validationTimeoutMs: order.setup_timeout_ms },
     validator: inShell,
@@ -103,7 +103,7 @@ export async function setUpPlace(
   stopping: Stopping,
 ): Promise<{ commit: CommitId; paths: string[] } | null> {
   if (order.setup === "") return { commit: worktree.commit, paths: [] };
-  const placed = { phase: order.phase as never, name: order.name };
+  const placed = { phase: order.phase, name: order.name };
   if (!(await runSetup(bench, placed, worktree, stopping))) return null;
   const { commit } = await treeOf(repository, worktree, { exclude: [], force: order.force, isOver: true });
   const made = await changesBetween(repository, worktree.commit, commit);
