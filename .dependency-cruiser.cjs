@@ -185,7 +185,7 @@ module.exports = {
     },
     {
       name: "only-the-dashboard-listens",
-      comment: "One file serves HTTP, on 127.0.0.1; the test of the architecture holds it to listening.",
+      comment: "It serves HTTP, on 127.0.0.1; biome.json lets it import what listens, and nothing that connects.",
       severity: "error",
       from: { path: "^src/", pathNot: "[.]test[.]ts$|^src/dashboard/" },
       to: { dependencyTypes: ["core"], path: "^(node:)?http(/|$)" },
