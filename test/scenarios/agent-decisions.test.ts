@@ -1,6 +1,8 @@
 // An agent that tries to decide about its own session: as it was started, and with everything taken away that names it an attempt.
 
 import { describe, expect, test, vi } from "vitest";
+import { type Verb, verbName } from "../../src/cli/verb.ts";
+import { verbs as verbTable } from "../../src/cli/verb-table.ts";
 import { background, journalOf, maestro, TEST_TIMEOUT_MS, until, withProcesses } from "../support/processes.ts";
 import { maestroPath, type Project, planPath, planText } from "../support/project.ts";
 import { played, prepare, type StandIn, type Steps } from "../support/stand-in.ts";
@@ -52,27 +54,52 @@ const verbs = [
   "verify 1",
 ];
 
+/** Tried by the agent as it was started only: all verbs refuse in one place, before their own code. */
+const triedOnce = [
+  `session create ${planPath}`,
+  "session files 1 --created a",
+  "session error 1 broken",
+  "session revise",
+  "agents install-policies",
+];
+
+/** The verbs for which the user decides, whatever their options: "skip", "session complete". */
+const decidingVerbs = (below: readonly Verb[]): string[] =>
+  below.flatMap((verb) => [
+    ...(verb.isDecision === true ? [verbName(verb)] : []),
+    ...decidingVerbs(verb.verbs ?? []).map((name) => `${verbName(verb)} ${name}`),
+  ]);
+
 const startsOf = (agent: StandIn) => agent.notes("start").map((note) => `${note.phase}.${note.attempt}`);
 const runs = (line: string): Steps[number] => ["command", ["sh", "-c", line]];
 
 describe("an agent that decides", () => {
-  test.concurrent.each(disguises)("%s is refused by every verb, and the run continues", (_, disguise) =>
+  test("tries every verb that is a decision of the user", () => {
+    const deciding = decidingVerbs(verbTable);
+    expect(deciding.length).toBeGreaterThan(10);
+    expect(
+      deciding.filter((name) => ![...verbs, ...triedOnce].some((tried) => `${tried} `.startsWith(`${name} `))),
+    ).toEqual([]);
+  });
+
+  test.concurrent.each(disguises)("%s is refused by every verb, and the run continues", (what, disguise) =>
     withProcesses(async (project) => {
+      const tried = what === "as it is" ? [...verbs, ...triedOnce] : verbs;
       project.write(".bin/bare", `${bare} "$@"; exit $?\n`);
       const agent = prepare(project, [
         played(
           1,
-          verbs.map((words) => runs(disguise(words))),
+          tried.map((words) => runs(disguise(words))),
         ),
         played(2, [], { blocked_by: [1] }),
       ]);
       const run = await maestro(project, ["run", planPath, "--mode", "parallel", ...quick], agent.env());
       const told = agent
         .notes("command")
-        .map(({ code, stderr }, at) => `${verbs[at]}: ${code} ${stderr.split("\n")[0]}`);
+        .map(({ code, stderr }, at) => `${tried[at]}: ${code} ${stderr.split("\n")[0]}`);
       const refused = /: 3 ERROR: This is (already )?an attempt of Maestro/;
       expect(told.filter((line) => !refused.test(line))).toEqual([]);
-      expect(told).toHaveLength(verbs.length);
+      expect(told).toHaveLength(tried.length);
       expect(run.code, run.stderr).toBe(0);
       expect(startsOf(agent)).toEqual(["1.1", "2.1"]);
       expect(journalOf(project).filter((record) => record.user_decision === true)).toEqual([]);
