@@ -334,6 +334,21 @@ describe("the repository", () => {
     expect(versions.filter((version) => !/^(?:npm:[a-z]+@)?\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   });
 
+  test("is a server of TypeScript on the official SDK with zod and yaml, started as dist/mcp.js (X255, C44)", () => {
+    const { mcpServers } = JSON.parse(readFileSync(join(root, "gemini-extension.json"), "utf8"));
+    expect(mcpServers.maestro.command).toBe("node");
+    expect(mcpServers.maestro.args).toEqual([expect.stringMatching(/^\$\{extensionPath\}\/dist\/mcp\.js$/)]);
+    const libraries = ["@modelcontextprotocol/server", "zod", "yaml"];
+    const imported = sources
+      .filter((path) => !path.endsWith(".test.ts"))
+      .map((path) => readFileSync(join(root, "src", path), "utf8"));
+    const used = (library: string) => imported.some((text) => text.includes(`from "${library}"`));
+    expect(libraries.filter((library) => manifest.devDependencies[library] === undefined || !used(library))).toEqual(
+      [],
+    );
+    expect(sources.filter((path) => path.startsWith("mcp/") && !path.endsWith(".ts"))).toEqual([]);
+  });
+
   test("has scripts to build, watch and check types, and no script whose file is missing (X258)", () => {
     expect(Object.keys(manifest.scripts)).toEqual(expect.arrayContaining(["build", "dev", "typecheck"]));
     const lines = Object.values(manifest.scripts) as string[];

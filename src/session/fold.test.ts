@@ -23,10 +23,22 @@ describe("a new session (C22, K139, K140)", () => {
       execution_mode: null,
       token_usage: { total_input: 0, total_output: 0, total_cached: 0, by_agent: {} },
     });
-    expect(session.phases.map(({ status, errors, files_created }) => [status, errors, files_created])).toEqual([
-      ["pending", [], []],
-      ["pending", [], []],
+    const lists = { status: "pending", errors: [], files_created: [], files_modified: [], files_deleted: [] };
+    const empty = { key_interfaces_introduced: [], patterns_established: [], integration_points: [] };
+    const context = { ...empty, assumptions: [], warnings: [] };
+    expect(session.phases).toMatchObject([
+      { ...lists, downstream_context: context },
+      { ...lists, downstream_context: context },
     ]);
+  });
+
+  test("records the paths of its design and its plan", () => {
+    const plan = { ...frozenPlan(two), path: "plans/x-impl-plan.md", design_document: "plans/x-design.md" };
+    const about = { session_id: "x", task: null, execution_mode: null };
+    expect(fold([{ type: "session.created", ...about, plan, seq: 1, ts: startTime }])).toMatchObject({
+      design_document: "plans/x-design.md",
+      implementation_plan: "plans/x-impl-plan.md",
+    });
   });
 
   test("does not exist before its first event", () => {
