@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { packMaestro, unpack } from "../support/package.ts";
 import { Project, type Run, root } from "../support/project.ts";
@@ -31,6 +31,7 @@ describe("the package of Maestro", () => {
     const files = [
       "CHANGELOG.md",
       "CONTEXT.md",
+      "CONTRIBUTING.md",
       "GEMINI.md",
       "LICENSE",
       "README.md",
@@ -44,6 +45,19 @@ describe("the package of Maestro", () => {
       const there = filesBelow(join(root, folder)).filter((name) => name !== "sync-version.js");
       expect(filesBelow(join(unpacked, folder)), folder).toEqual(there);
     }
+  });
+
+  test("has every file that its pages link to", () => {
+    const pages = filesBelow(unpacked).filter((path) => path.endsWith(".md"));
+    const links = pages.flatMap((page) => {
+      const text = readFileSync(join(unpacked, page), "utf8").replace(/^```[\s\S]*?^```|`[^`\n]*`/gm, "");
+      return [...text.matchAll(/\]\(([^)\s#]+)[^)\s]*\)|(?:src|srcset|href)="([^"#]+)"/g)]
+        .map(([, markdown, html]) => markdown ?? html ?? "")
+        .filter((target) => !/^[a-z]+:/.test(target))
+        .map((target) => ({ page, target }));
+    });
+    expect(links.length).toBeGreaterThan(50);
+    expect(links.filter(({ page, target }) => !existsSync(join(unpacked, dirname(page), target)))).toEqual([]);
   });
 
   test("installs into an empty directory without another package, and answers by its name", () => {
