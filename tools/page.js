@@ -13,6 +13,9 @@ export const pageOptions = {
   charset: "utf8",
 };
 
+/** The files of src/web/style, in the order in which the page has them: of two rules of equal weight the later one holds. */
+const styles = ["base", "head", "timeline", "graph", "phase", "views", "media"];
+
 /**
  * The marks are replaced by functions: a replacement text may contain `$&`.
  * @param {string} root with a slash at its end
@@ -22,7 +25,8 @@ export function pageOf(root, outputs) {
   const script = outputs.map(({ text }) => text).join("");
   // Neither may end its own element.
   if (/<\/script|<!--/i.test(script)) throw new Error("The script of the page contains a mark that ends it");
-  const style = minified(withSystemDark(readFileSync(`${root}src/web/page.css`, "utf8")));
+  const css = styles.map((name) => readFileSync(`${root}src/web/style/${name}.css`, "utf8")).join("\n");
+  const style = minified(withSystemDark(css));
   return readFileSync(`${root}src/web/page.html`, "utf8")
     .replace("<!--style-->", () => `<style>${style}</style>`)
     .replace("<!--script-->", () => `<script>${script.trimEnd()}</script>`);
@@ -34,7 +38,7 @@ export function pageOf(root, outputs) {
  */
 function withSystemDark(css) {
   const palette = /\.dark-palette \{([^}]*)\}/.exec(css)?.[1];
-  if (palette === undefined) throw new Error("page.css has no dark palette");
+  if (palette === undefined) throw new Error("src/web/style/base.css has no dark palette");
   const rule = `@media (prefers-color-scheme: dark) { :root[data-theme="system"] {${palette}} }`;
   return css.replace(", .dark-palette", "").replace("/*dark-for-system*/", () => rule);
 }
