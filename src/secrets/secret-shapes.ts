@@ -18,7 +18,7 @@ interface Part {
 
 const word = (name: string, sign: string, rest: string): Word => ({ name, sign, form: `${sign}${rest}` });
 
-export const words: readonly Word[] = [
+export const tokenWords: readonly Word[] = [
   word("Google API key", "AIza", "[\\w-]{30,500}"),
   word("Google access token", "ya29\\.", "(?:[a-z]\\.)?[\\w-]{20,2000}"),
   word("Google OAuth client secret", "GOCSPX-", "[\\w-]{20,200}"),
@@ -123,8 +123,8 @@ const start = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))`;
 /** The same for words that may contain hyphens or start with any letter: they are tried once, not at every hyphen. */
 const strictStart = String.raw`(?:(?<![\w\\-])|(?<=\\[nrt]))`;
 
-const wordForm = () => new RegExp(`${start}(?:${words.map(({ form }) => form).join("|")})`, "g");
-const wordSign = () => new RegExp(`${start}(?:${words.map(({ sign }) => sign).join("|")})`);
+const wordForm = () => new RegExp(`${start}(?:${tokenWords.map(({ form }) => form).join("|")})`, "g");
+const wordSign = () => new RegExp(`${start}(?:${tokenWords.map(({ sign }) => sign).join("|")})`);
 
 const own = (name: string, sign: RegExp, form: string): Part => ({ name, sign, form: new RegExp(form, "g") });
 const keyName = "[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----";

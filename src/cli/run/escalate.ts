@@ -14,7 +14,7 @@ import type { SessionStore } from "../../store/session-store.ts";
 import { type Choice, type Escalation, escalationOf } from "../../views/decision/escalation.ts";
 import { decisionLook } from "../context.ts";
 import type { Io } from "../io.ts";
-import { agentChoice, modelName, toldText } from "../session/retry-texts.ts";
+import { agentChoice, checkedModel, toldText } from "../session/retry-texts.ts";
 
 /** Asks about every phase; true when each has an answer and the session can continue. `isShown`: the blocks are on the screen. */
 export async function askAboutFailed(
@@ -92,7 +92,7 @@ async function adjustmentsFor(
         agent: await answer(io, "Another agent (empty: unchanged) ", (given) =>
           otherAgent(phase, given, agentChoice(io, settings)),
         ),
-        model: await answer(io, "Another model (empty: unchanged) ", (given) => modelName("The model", given)),
+        model: await answer(io, "Another model (empty: unchanged) ", (given) => checkedModel("The model", given)),
         timeout_ms: await answer(io, "Time limit for the next attempts (90s, 20m; empty: unchanged) ", (given) =>
           timeLimit(given),
         ),

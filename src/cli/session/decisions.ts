@@ -12,7 +12,7 @@ import { redactorOf, settingsOf, tellUser, withStore } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { duration } from "../run/engine-options.ts";
 import { withRecovery } from "./recovery.ts";
-import { agentChoice, modelName, toldText } from "./retry-texts.ts";
+import { agentChoice, checkedModel, toldText } from "./retry-texts.ts";
 
 const STOP_PATIENCE_MS = 7_000;
 
@@ -45,7 +45,7 @@ function adjustmentsOf(io: Io, { guidance, agent, model, timeout, criteria }: Re
   return {
     guidance: guidance === undefined ? undefined : toldText(io, "--guidance", guidance),
     agent,
-    model: modelName("--model", model),
+    model: checkedModel("--model", model),
     timeout_ms: duration("--timeout", timeout, "m", 1),
     criteria: criteria?.map((one) => toldText(io, "--criteria", one)),
   };

@@ -26,7 +26,7 @@ export function toldText(io: Io, source: string, given: string): string {
   return redactorOf(io)(text);
 }
 
-export function modelName(source: string, given: string | undefined): string | undefined {
+export function checkedModel(source: string, given: string | undefined): string | undefined {
   const model = given?.trim();
   if (model === undefined || isModelName(model)) return model;
   throw new MaestroError("usage", `${source} must be the name of a model (got: ${JSON.stringify(model.slice(0, 80))})`);
