@@ -111,6 +111,17 @@ describe("a signal for the engine (F4, P3, P6)", () => {
     }),
   );
 
+  test.concurrent("signals without end still let it say how to resume", () =>
+    withProcesses(async (project) => {
+      const { engine } = await running(project, [played(1, [["hang"]])]);
+      // Node hands signals back to the system at the very end, so the last one may end the process.
+      const impatient = setInterval(() => engine.child.kill("SIGINT"), 1);
+      const { stdout } = await engine.ended;
+      clearInterval(impatient);
+      expect(stdout).toContain("was interrupted; all finished work is kept");
+      expect(stateOf(project)).toMatchObject({ session: "interrupted" });
+    }));
+
   test.concurrent("during a validation command stops the command, and the next engine validates without another attempt", () =>
     withProcesses(async (project) => {
       const agent = prepare(project, [

@@ -118,6 +118,8 @@ export async function runSession(io: Io, running: SessionRun): Promise<EngineEnd
       }
       running.begun?.();
       const end = await engine.run();
+      // Another Ctrl-C must not kill this process before it has said how to resume.
+      if (end.kind === "interrupted") io.onSignal(() => undefined);
       endBatch(batch, running, end, parts);
       return end;
     } finally {
