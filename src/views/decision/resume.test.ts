@@ -127,6 +127,12 @@ No changes from outside: all recorded files are as the session left them`,
     expect(shown(sessionOf(plan, [...failed, move(31, "2", "failed", "skipped")])).join()).not.toContain("Unresolved");
   });
 
+  test("does not ask about the errors of a phase that is already being retried", () => {
+    const text = shown(sessionOf(plan, [...failed, move(31, "2", "failed", "in_progress")])).join("\n");
+    expect(text).toContain("0 of 5 done, 1 in progress");
+    expect(text).not.toMatch(/Unresolved|manually resolved|maestro retry/);
+  });
+
   test("shows an attempt without a result as interrupted, with or without a recorded end", () => {
     const lines = shown(sessionOf(plan, interrupted));
     expect(lines).toContain("- phase 3 Search (coder): attempt 1, stopped after 45 s");

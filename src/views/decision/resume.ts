@@ -5,14 +5,7 @@ import type { ErrorRecord } from "../../session/events.ts";
 import { phaseState } from "../../session/phase/phase-state.ts";
 import type { Conflict, Position } from "../../session/position.ts";
 import { awaitsReview } from "../../session/review/review.ts";
-import {
-  awaitsIntegration,
-  findPhase,
-  isClosed,
-  lastAttempt,
-  type Session,
-  type SessionPhase,
-} from "../../session/session.ts";
+import { awaitsIntegration, findPhase, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
 import { plural } from "../text/amount.ts";
 import { oneLine } from "../text/cell.ts";
 import { ago, durationText } from "../text/duration.ts";
@@ -129,7 +122,7 @@ function keptChanges(phase: SessionPhase, program: string): string[] {
 function errorLines(session: Session, looksFixed: ReadonlySet<string>, paint: Paint, program: string): string[] {
   const unresolved = session.aborted
     ? []
-    : session.phases.filter((phase) => !isClosed(phase) && phase.errors.some(isOpen));
+    : session.phases.filter((phase) => phase.status === "failed" && phase.errors.some(isOpen));
   if (unresolved.length === 0) return [];
   const errors = unresolved.flatMap((phase) => phase.errors.filter(isOpen).map((error) => ({ phase, error })));
   const left = errors.length - MAX_LISTED;
