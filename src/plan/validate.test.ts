@@ -323,6 +323,14 @@ describe("dependencies", () => {
     expect(report.dependency_graph.parallel_batches).toEqual([["schema", "api"]]);
   });
 
+  test("are never suggested to be the phase itself", () => {
+    const [error] = check([phase("api", { blocked_by: ["apj"] }), phase("schema")]).errors;
+    expect([error?.suggestion, error?.message]).toEqual([
+      undefined,
+      expect.stringContaining("the phases are api, schema"),
+    ]);
+  });
+
   test("count once when repeated", () => {
     const report = check([phase(1), phase(2, { blocked_by: [1, "1", 1] })]);
     expect(codes(report)).toEqual(["duplicate_dependency 2"]);

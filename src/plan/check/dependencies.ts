@@ -16,9 +16,11 @@ export function checkDependencies(drafts: readonly DraftPhase[], findings: Findi
   const ids = drafts.filter(({ hasId }) => hasId).map(({ phase }) => phase.id);
   const known = new Set(ids);
   let comparisons = 0;
-  const near = (id: string) => {
+  const near = (id: string, own: string) => {
     comparisons += ids.length;
-    return comparisons > MAX_COMPARISONS || !isPhaseId(id) ? undefined : nearest(id, ids);
+    if (comparisons > MAX_COMPARISONS || !isPhaseId(id)) return undefined;
+    const others = ids.filter((other) => other !== own);
+    return nearest(id, others);
   };
   for (const { phase } of drafts) {
     if (phase.needs !== undefined) warnOfPhases(phase, phase.needs, known, findings);
@@ -28,7 +30,7 @@ export function checkDependencies(drafts: readonly DraftPhase[], findings: Findi
     const unique = repeated.size === 0 ? blocked_by : [...new Set(blocked_by)];
     for (const id of unique) {
       if (known.has(id)) continue;
-      const suggestion = near(id);
+      const suggestion = near(id, phase.id);
       const advice = suggestion === undefined ? `the phases are ${listed(ids)}` : `did you mean "${suggestion}"?`;
       const message = `Phase ${phase.id}: "blocked_by" names ${quotedValue(id)}, which is not a phase of this plan; ${advice}`;
       reportError(findings, "unknown_dependency", phase.id, message, suggestion);
