@@ -122,7 +122,7 @@ function probe(location: StateLocation, path: readonly string[], shown: string):
     withDirectory(location.root, [...location.components, ...path], walk(location, false), writeProbe);
   } catch (error) {
     throw new MaestroError("io", `Directory not writable: ${shown}`, {
-      hint: `Reason: ${reasonOf(error)}. Change its permissions, or set MAESTRO_STATE_DIR to a directory you can write to.`,
+      hint: `Reason: ${reasonOf(error)}. ${remedy(error, "Change its permissions")}`,
       cause: error,
     });
   }
@@ -155,9 +155,22 @@ function writeByte(fd: number): void {
 
 function failedToCreate(shown: string, error: unknown): MaestroError {
   return new MaestroError("io", `Failed to create directory: ${shown}`, {
-    hint: `Reason: ${reasonOf(error)}. Remove what is in the way, change the permissions, or set MAESTRO_STATE_DIR.`,
+    hint: `Reason: ${reasonOf(error)}. ${remedy(error, "Remove what is in the way, change the permissions")}`,
     cause: error,
   });
+}
+
+function remedy(error: unknown, ofRights: string): string {
+  const elsewhere = "set MAESTRO_STATE_DIR to a directory you can write to.";
+  switch (errno(error instanceof MaestroError ? error.cause : error)) {
+    case "ENOSPC":
+    case "EDQUOT":
+      return `Free some space, or ${elsewhere}`;
+    case "EROFS":
+      return `Mount it for writing, or ${elsewhere}`;
+    default:
+      return `${ofRights}, or ${elsewhere}`;
+  }
 }
 
 function refuse(message: string): never {

@@ -85,7 +85,17 @@ describe("ensure-workspace.sh", () => {
     const run = project.run("unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", script]);
     if (/unshare|mount:/.test(run.stderr)) context.skip("user namespaces are not available here");
     expect([run.code, run.stderr.split("\n")[0]]).toEqual([1, "ERROR: Directory not writable: .gemini/plans/archive"]);
-    expect(run.stderr).toContain("read-only file system (EROFS)");
+    expect(run.stderr).toContain("read-only file system (EROFS). Mount it for writing, or set MAESTRO_STATE_DIR to a ");
+  });
+
+  test("says that a full disk needs space, not other permissions (A16)", (context) => {
+    const script = `mkdir -p .gemini && mount -t tmpfs -o size=4k,mode=700 none .gemini && head -c 9000 /dev/zero >.gemini/full 2>/dev/null; "${root}scripts/ensure-workspace.sh"`;
+    const run = project.run("unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", script]);
+    if (/unshare|mount:/.test(run.stderr)) context.skip("user namespaces are not available here");
+    expect(run.code).toBe(1);
+    expect(run.stderr).toContain(
+      "(ENOSPC). Free some space, or set MAESTRO_STATE_DIR to a directory you can write to.\n",
+    );
   });
 
   test("says which directory it cannot write to a user without the right (A16)", (context) => {
