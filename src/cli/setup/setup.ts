@@ -162,12 +162,15 @@ function remainders(env: Environment, steps: readonly SetupStep[]): string[] {
   const other = findProgram("maestro", env.PATH);
   const isHidden = other !== undefined && other !== join(directory, "maestro") && hasLauncher;
   const isReachable = searchPath(env.PATH).split(delimiter).includes(directory);
-  const zsh = steps.find(({ file }) => file.path.endsWith("_maestro"))?.file.path;
+  const pathOf = (end: string) => steps.find(({ file }) => file.path.endsWith(end))?.file.path;
+  const bash = pathOf("/bash-completion/completions/maestro");
+  const zsh = pathOf("/_maestro");
   return [
     ...(isHidden ? [`Another program on your PATH has the name maestro and is found first: ${other}`] : []),
     ...(hasLauncher && !isReachable
-      ? [`${directory} is not on your PATH: add it in the start-up file of your shell`]
+      ? [`${directory} is not on your PATH: add to the start-up file of your shell: export PATH="${directory}:$PATH"`]
       : []),
+    ...(bash === undefined ? [] : [`For bash without the package bash-completion, add to ~/.bashrc: . ${bash}`]),
     ...(zsh === undefined
       ? []
       : [`For zsh, add to ~/.zshrc before compinit: fpath+=(${zsh.replace(/\/_maestro$/, "")})`]),
