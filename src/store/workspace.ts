@@ -1,6 +1,6 @@
 // Creates the state directory tree. To add a directory, add a line to `manifest`.
 
-import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, writeSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, fstatSync, lstatSync, openSync, writeSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { type Directory, ioError, pathFault, withDirectory } from "../disk/contained.ts";
 import { newTemporaryName, shownPath } from "../disk/durable.ts";
@@ -36,6 +36,17 @@ export function ensureWorkspace(location: StateLocation, given = location.shown)
     const shown = [location.shown, ...path].join("/");
     create(location, path, shown);
     probe(location, path, shown);
+  }
+}
+
+/** Throws if a workspace that does not exist cannot be created, without creating anything. */
+export function requireCreatable(location: StateLocation): void {
+  let nearest = join(location.root, ...location.components);
+  while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
+  try {
+    accessSync(nearest, constants.W_OK);
+  } catch (error) {
+    throw failedToCreate(location.shown, error);
   }
 }
 

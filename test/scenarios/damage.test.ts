@@ -148,6 +148,17 @@ describe("a project that cannot be written (F6)", () => {
     expect(run.stderr).toMatch(/^ERROR: Cannot lock \.gemini\/state\/\.lock: read-only file system \(EROFS\)\n$/);
   });
 
+  test("is a problem that doctor finds before there is a state directory", (context) => {
+    const script = `rm -r .gemini && mkdir empty && mount -t tmpfs -o mode=700,ro none empty && cd empty
+      node "${root}dist/maestro.js" doctor; echo "code $?"`;
+    const run = project.run("unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", script]);
+    if (/unshare:|mount:/.test(run.stderr)) context.skip("user namespaces are not available here");
+    expect(run.stdout).toMatch(
+      /\nFAIL {2}Failed to create directory: \.gemini\n {6}Reason: read-only file system \(EROFS\)/,
+    );
+    expect(run.stdout).toMatch(/\ncode 3\n$/);
+  });
+
   test("can be read by another user without access to the archive and without a home directory", (context) => {
     if (process.getuid?.() !== 0) context.skip("needs root to become another user");
     project.run("sh", ["-c", "chmod 755 . .gemini .gemini/state; chmod 644 .gemini/state/*.*; mkdir -m 700 .home"]);

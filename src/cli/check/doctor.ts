@@ -14,7 +14,7 @@ import { splitWords } from "../../runtimes/words.ts";
 import { findProgram } from "../../search-path.ts";
 import { definitions, type ResolvedSettings, resolveSettings, type SettingName, shownSetting } from "../../settings.ts";
 import { locateState } from "../../store/location.ts";
-import { ensureWorkspace } from "../../store/workspace.ts";
+import { ensureWorkspace, requireCreatable } from "../../store/workspace.ts";
 import { plural } from "../../views/text/amount.ts";
 import { agentsDirectory, openStore, rosterOf, tellUser } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
@@ -201,6 +201,7 @@ function checkSession(io: Io, settings: ResolvedSettings, fix: boolean): Finding
     const store = openStore(io, settings);
     // A check must not create a workspace in a project that has none.
     if (store.hasWorkspace()) ensureWorkspace(location);
+    else requireCreatable(location);
     let read = store.read();
     if (read.state === "broken" && fix) {
       for (const moved of store.repair()) {
