@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { commandLine } from "../support/command-line.ts";
 import { chaosRounds as chaos } from "../support/crash-points.ts";
+import { initRepository } from "../support/empty-repository.ts";
 import {
   allGone,
   type Background,
@@ -180,6 +181,28 @@ async function waiting(project: Project, phases?: PhaseSpec[]): Promise<{ agent:
   await until("the first agent runs", () => agent.notes("start").length > 0);
   return { agent, engine };
 }
+
+describe("an engine that is killed while agents work", () => {
+  test("is missed by `watch`, and `apply` claims nothing about work that is not recorded yet", () =>
+    withProcesses(async (project) => {
+      initRepository(project.path);
+      const { agent, engine } = await waiting(project, [played(1, [["hang"]]), played(2, [["hang"]])]);
+      const watcher = background(project, ["watch"], agent.env());
+      for (let note = 0; !watcher.stderr().includes("is it watching"); note++) {
+        expect(note).toBeLessThan(50);
+        await maestro(project, ["session", "note", "is it watching?"]);
+      }
+      engine.child.kill("SIGKILL");
+      expect((await watcher.ended).stdout).toMatch(
+        /^Session 2026-02-14-task-api: nothing runs it any more\. Interrupted: phase 1, 2\. Resume it with .* resume`\.\n$/,
+      );
+      await allGone(project);
+      const applied = await commandLine(project, ["apply", "1"]);
+      expect(applied.stdout).toMatch(
+        /^No recorded changes .* yet; attempt 1 has no recorded end: .* records its changes\n$/,
+      );
+    }));
+});
 
 describe("a result that reached its files before the engine died (F22, P4, P9)", () => {
   /** Freezes the engine, then kills it, so that it does not notice the end of the agent. */

@@ -1,6 +1,7 @@
 // maestro watch: shows a session that another process is running, as that process would show it.
 
 import { MaestroError } from "../../errors.ts";
+import { phaseState } from "../../session/phase/phase-state.ts";
 import { isDelegated } from "../../session/seen.ts";
 import type { Session } from "../../session/session.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
@@ -43,7 +44,6 @@ export async function watch(io: Io, flags: WatchFlags): Promise<number> {
       hint: 'Start one with "maestro run <plan> --detach".',
     });
   }
-  const id = state.session.session_id;
   const pulse: Pulse = { activity: new Map(), tokens: new Map(), slots: Number.POSITIVE_INFINITY };
   const hide = showRun(io, store, pulse, flags.json ? "json" : "auto");
   // The observer also sees events that are recorded between the last poll and the archiving.
@@ -61,9 +61,21 @@ export async function watch(io: Io, flags: WatchFlags): Promise<number> {
   hide();
   stopListening();
   if (flags.json || isLeaving) return 0;
-  io.out(`Session ${id}: ${last.status}\n`);
+  tellUser(io, `${endLine(last)}\n`);
   for (const line of decisionLines(last, decisionLook(io, settings))) io.out(`${line}\n`);
   return 0;
+}
+
+/** What is watched may also end by `kill -9`: then the journal has no end of the run. */
+function endLine(session: Session): string {
+  const { session_id: id, status } = session;
+  const next = 'Resume it with "maestro resume".';
+  if (status === "interrupted") return `Session ${id}: ${status}. ${next}`;
+  const cutOff = session.phases.filter((phase) => phaseState(session, phase, false) === "interrupted");
+  if (status !== "in_progress" || cutOff.length === 0) return `Session ${id}: ${status}`;
+  const ids = cutOff.slice(0, 10).map((phase) => phase.id);
+  const more = cutOff.length > ids.length ? ", ..." : "";
+  return `Session ${id}: nothing runs it any more. Interrupted: phase ${ids.join(", ")}${more}. ${next}`;
 }
 
 function pause(): Promise<void> {

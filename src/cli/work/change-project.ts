@@ -29,7 +29,7 @@ import { amountText } from "../../views/work.ts";
 import { openStore, settingsOf, tellUser } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
-import { type AttemptWithChanges, requireRepository, unkeptLine, type WorkFlags } from "./kept-work.ts";
+import { type AttemptWithChanges, requireRepository, unchangedLine, unkeptLine, type WorkFlags } from "./kept-work.ts";
 import { sessionFor } from "./results.ts";
 
 export interface ChangeVerb {
@@ -90,7 +90,7 @@ async function change(
   const session = sessionFor(store, flags.session);
   const phase = requirePhase(session, id);
   const attempt = verb.choose(phase, flags.attempt);
-  if (attempt === undefined || attempt.changes.total === 0) return unchanged(io, session, id, attempt, flags, verb);
+  if (attempt === undefined || attempt.changes.total === 0) return unchanged(io, session, phase, attempt, flags, verb);
   const work = { session, phase, attempt };
   const { repository, location } = project;
   const kept = await ownWork(repository, attempt, await requireKept(repository, session.session_id, id, attempt));
@@ -158,14 +158,15 @@ function record(
 function unchanged(
   io: Io,
   { session_id: session }: Session,
-  phase: string,
+  phase: SessionPhase,
   attempt: AttemptWithChanges | undefined,
   flags: WorkFlags,
   verb: ChangeVerb,
 ): number {
   const number = attempt?.attempt ?? (flags.attempt === undefined ? null : Number(flags.attempt));
-  if (flags.json) printJson(io, { session, phase, attempt: number, [verb.done]: false, files: [] });
-  else io.out(`${number === null ? "Phase" : `Attempt ${number} of phase`} ${phase} changed nothing\n`);
+  if (flags.json) printJson(io, { session, phase: phase.id, attempt: number, [verb.done]: false, files: [] });
+  // No engine is running, so no agent is at work.
+  else tellUser(io, `${unchangedLine(phase, attempt, flags, false)}\n`);
   return 0;
 }
 

@@ -4,7 +4,7 @@ import { workPatch } from "../../engine/kept-work.ts";
 import { MaestroError } from "../../errors.ts";
 import { requirePhase } from "../../session/decide/operation.ts";
 import { phaseState } from "../../session/phase/phase-state.ts";
-import { isNative, lastAttempt, type Session, type SessionPhase } from "../../session/session.ts";
+import type { Session, SessionPhase } from "../../session/session.ts";
 import { runningEngine } from "../../store/engine-lock.ts";
 import type { StateLocation } from "../../store/location.ts";
 import { seenSession } from "../../store/seen-session.ts";
@@ -14,7 +14,14 @@ import { isInProject, sessionWork } from "../../views/work.ts";
 import { openStore, settingsOf } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
-import { type AttemptWithChanges, requireRepository, unkeptLine, type WorkFlags, workedAttempt } from "./kept-work.ts";
+import {
+  type AttemptWithChanges,
+  requireRepository,
+  unchangedLine,
+  unkeptLine,
+  type WorkFlags,
+  workedAttempt,
+} from "./kept-work.ts";
 import { sessionFor } from "./results.ts";
 
 export interface DiffFlags extends WorkFlags {
@@ -31,7 +38,7 @@ export async function diff(io: Io, id: string | undefined, flags: DiffFlags): Pr
   else if (attempt === undefined || attempt.changes.total === 0) {
     const isDriven = flags.session === undefined && runningEngine(store.location) !== undefined;
     const isRunning = phaseState(session, phase, isDriven) === "running";
-    io.err(`${unchanged(phase, attempt, flags, isRunning)}\n`);
+    io.err(`${unchangedLine(phase, attempt, flags, isRunning)}\n`);
   } else if (flags.stat) io.out(`${stat(io, phase, attempt).join("\n")}\n`);
   else await printPatch(io, store.location, session, id, attempt);
   return 0;
@@ -67,24 +74,6 @@ function facts({ session_id: session }: Session, phase: SessionPhase, attempt: A
 function stat(io: Io, phase: SessionPhase, work: AttemptWithChanges): string[] {
   const { attempt, changes } = work;
   return statLines({ phase: phase.id, attempt, changes, isIntegrated: isInProject(phase, work) }, paint(io.color));
-}
-
-function unchanged(
-  phase: SessionPhase,
-  attempt: AttemptWithChanges | undefined,
-  flags: DiffFlags,
-  isRunning: boolean,
-): string {
-  const { id } = phase;
-  if (attempt !== undefined) return `Attempt ${attempt.attempt} of phase ${id} changed nothing`;
-  const who = flags.attempt === undefined ? `any attempt of phase ${id}` : `attempt ${flags.attempt} of phase ${id}`;
-  const last = lastAttempt(phase);
-  if (last?.result === null && isRunning) return `No recorded changes for ${who} yet: its agent is running`;
-  const isCutOff = last?.result === null && (last.placed !== undefined || isNative(last));
-  const later = isCutOff
-    ? ` yet; attempt ${last.attempt} has no recorded end: "maestro resume" or "maestro abort" records its changes`
-    : "";
-  return `No recorded changes for ${who}${later}`;
 }
 
 async function printPatch(

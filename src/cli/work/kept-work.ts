@@ -3,7 +3,7 @@
 import { openProject } from "../../engine/open-project.ts";
 import { MaestroError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
-import type { Attempt, Changes, SessionPhase } from "../../session/session.ts";
+import { type Attempt, type Changes, isNative, lastAttempt, type SessionPhase } from "../../session/session.ts";
 import type { StateLocation } from "../../store/location.ts";
 import { oneLine } from "../../views/text/cell.ts";
 import { isInProject, someOf } from "../../views/work.ts";
@@ -70,4 +70,23 @@ const MAX_NAMED = 10;
 export function unkeptLine({ unkept = [] }: Changes): string | undefined {
   if (unkept.length === 0) return undefined;
   return `Not kept (too large, and not owned by the phase): ${someOf(unkept.map(oneLine), MAX_NAMED)}`;
+}
+
+/** Why an attempt, or the phase, has nothing to show or to apply. */
+export function unchangedLine(
+  phase: SessionPhase,
+  attempt: AttemptWithChanges | undefined,
+  { attempt: number }: WorkFlags,
+  isRunning: boolean,
+): string {
+  const { id } = phase;
+  if (attempt !== undefined) return `Attempt ${attempt.attempt} of phase ${id} changed nothing`;
+  const who = number === undefined ? `any attempt of phase ${id}` : `attempt ${number} of phase ${id}`;
+  const last = lastAttempt(phase);
+  if (last?.result === null && isRunning) return `No recorded changes for ${who} yet: its agent is running`;
+  const isCutOff = last?.result === null && (last.placed !== undefined || isNative(last));
+  const later = isCutOff
+    ? ` yet; attempt ${last.attempt} has no recorded end: "maestro resume" or "maestro abort" records its changes`
+    : "";
+  return `No recorded changes for ${who}${later}`;
 }
