@@ -17,7 +17,7 @@ export function conflictLines(session: Session, conflicts: readonly Conflict[], 
       return paint.yellow(`The plan has changed since the session began: ${oneLine(conflict.file)}`);
     const what =
       conflict.kind === "partially_modified"
-        ? "was started but not finished, and changed"
+        ? "was started but not finished, and its file has changed since:"
         : "recorded a file that has changed since:";
     return paint.yellow(`Phase ${conflict.phase} ${what} ${oneLine(conflict.file)}`);
   });

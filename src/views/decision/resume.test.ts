@@ -181,7 +181,7 @@ No changes from outside: all recorded files are as the session left them`,
     ];
     expect(shown(sessionOf(plan, interrupted), { conflicts }).slice(-2)).toEqual([
       "The plan has changed since the session began: plan.md",
-      "Phase 3 was started but not finished, and changed src/search.ts",
+      "Phase 3 was started but not finished, and its file has changed since: src/search.ts",
     ]);
     expect(shown(sessionOf(plan, [])).at(-1)).toBe(
       "No changes from outside: all recorded files are as the session left them",
