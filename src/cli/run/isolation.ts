@@ -93,7 +93,7 @@ export function describeIsolation(engine: EngineSettings, mode: ExecutionMode, r
   const scope = `ownership ${ownershipOf(engine, mode)}`;
   if (isAll) return `a git worktree for each attempt${engine.sandbox ? ", in a sandbox" : ""}; ${scope}`;
   if (engine.isolation === "auto" && hasMany) {
-    return `a git worktree for each attempt, none outside git; ${scope}`;
+    return `a git worktree for each attempt that can run beside another, none outside git; ${scope}`;
   }
   return `none, agents work in the project; ${scope}`;
 }

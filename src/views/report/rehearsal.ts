@@ -3,7 +3,7 @@
 import type { Amounts } from "../../amounts.ts";
 import type { ExecutionProfile } from "../../plan/profile.ts";
 import type { Session } from "../../session/session.ts";
-import { dollars, grouped } from "../text/amount.ts";
+import { dollars, grouped, plural } from "../text/amount.ts";
 import { budgetForecast } from "../text/budget.ts";
 import { cell, cellRight, widest } from "../text/cell.ts";
 import { roughly } from "../text/duration.ts";
@@ -81,7 +81,7 @@ export function rehearsalLines(forecast: RehearsalForecast, paint: Paint): strin
   });
   return [
     paint.bold(`Rehearsed: ${session.title}`),
-    `${session.total_phases} phases, ${order.length} attempts, ${slots === null ? "no concurrency limit" : `at most ${slots} at a time`}; in the order they started:`,
+    `${plural(session.total_phases, "phase")}, ${plural(order.length, "attempt")}, ${slots === null ? "no concurrency limit" : `at most ${slots} at a time`}; in the order they started:`,
     "",
     ...rows,
     "",
