@@ -44,7 +44,10 @@ const translations: readonly (readonly [string | RegExp, string])[] = [
   ['with "maestro session revise", or restore it.', 'with maestro_session_write {"action":"revise"}, or restore it.'],
   ['then run "maestro session revise".', 'then call maestro_session_write {"action":"revise"}.'],
   ["Pass --user-decision when", "Pass user_decision: true when"],
-  ['Create one with "maestro session create <plan>".', 'Create one with maestro_session_write {"action":"create"}.'],
+  [
+    'Start one with "maestro run <plan>", or create one with "maestro session create <plan>".',
+    'Create one with maestro_session_write {"action":"create"}.',
+  ],
   ['Continue it ("maestro status" shows its progress)', "Continue it (maestro_session_read shows its progress)"],
   [
     'Run "maestro handoff check" on it.',

@@ -395,6 +395,14 @@ describe("commands that show a session", () => {
       expect(people.code).toBe(0);
       expect(people.stdout).toContain("Phase 1");
       const missing = await maestro(project, ["report", "2020-01-01-nothing"], env);
-      expect(missing.code).toBe(1);
+      expect([missing.code, missing.stderr]).toEqual([
+        1,
+        "ERROR: Session 2020-01-01-nothing does not exist\n  The latest sessions are 2026-02-14-task-api.\n",
+      ]);
+      const late = await maestro(project, ["retry", "1"], env);
+      expect([late.code, late.stderr]).toEqual([
+        1,
+        expect.stringMatching(/^ERROR: No session is active\n {2}Start one with /),
+      ]);
     }));
 });

@@ -25,7 +25,7 @@ export function requireSession(session: Session | undefined): Session {
 
 export function noSession(): MaestroError {
   return new MaestroError("no_session", "No session is active", {
-    hint: 'Create one with "maestro session create <plan>".',
+    hint: 'Start one with "maestro run <plan>", or create one with "maestro session create <plan>".',
   });
 }
 
