@@ -6,6 +6,8 @@ const chatter = [
   /^\s+at /,
   /^(?:Warning: )?256-color support/,
   /^Warning: \d+-color support/,
+  /^Warning: (?:True|Limited) color /,
+  /^Warning: Basic terminal detected/,
   /^Warning: Could not read directory .*\.lock:/,
   /^YOLO mode is enabled/,
   /^Ripgrep is not available/,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { complaintIn } from "../complaint.ts";
 import type { Outcome } from "../runtime.ts";
 import { judgeGemini } from "./outcome.ts";
 
@@ -193,4 +194,15 @@ describe("exit codes", () => {
     expect(outcome.message).toMatch(message);
     expect(outcome.message).not.toMatch(/YOLO|256-color|[\u0000-\u0008\u001b]/);
   });
+});
+
+test.each([
+  "Warning: True color (24-bit) support not detected. Using a terminal with true color enabled will result in a better visual experience.",
+  "Warning: Limited color support detected (TERM=screen). Some visual elements may not render correctly.",
+  "Warning: Basic terminal detected (TERM=dumb). Visual rendering will be limited.",
+  "Warning: 256-color support not detected.",
+  "YOLO mode is enabled. All tool calls will be automatically approved.",
+])("what Gemini CLI says about every start is not a complaint: %s", (line) => {
+  expect(complaintIn(`${line}\n`, 200)).toBe("");
+  expect(complaintIn(`${line}\nWarning: the disk is full\n`, 200)).toBe("Warning: the disk is full");
 });
