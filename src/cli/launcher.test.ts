@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,6 +21,16 @@ test("maestro on the PATH is this installation when it is the program or the scr
   rmSync(join(directory, "maestro"));
   symlinkSync(ownProgram, join(directory, "maestro"));
   expect(ownLauncher(directory)).toBe("program");
+});
+
+test("the script of setup says what to do when the program was uninstalled", () => {
+  script(launcherScript.replaceAll(ownProgram, "/gone/maestro.js"));
+  const launcher = join(directory, "maestro");
+  const run = spawnSync(launcher, ["status"], { encoding: "utf8" });
+  expect([run.status, run.stdout]).toEqual([3, ""]);
+  expect(run.stderr).toBe(
+    `ERROR: Maestro is no longer installed: /gone/maestro.js does not exist\n  Install it again, or delete this command: rm '${launcher}'\n`,
+  );
 });
 
 test("a hint shows the command that works when this user pastes it", () => {

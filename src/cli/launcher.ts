@@ -4,13 +4,22 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { errno } from "../errors.ts";
+import { exitCodes } from "../exit-codes.ts";
 import { commandLineOf } from "../extension-path.ts";
 import { programRoot } from "../program-root.ts";
 import { findProgram } from "../search-path.ts";
 
 export const ownProgram = join(programRoot, "dist", "maestro.js");
 
-export const launcherScript = `#!/bin/sh\nexec node '${ownProgram.replaceAll("'", `'\\''`)}' "$@"\n`;
+export const launcherScript = `#!/bin/sh
+program='${ownProgram.replaceAll("'", `'\\''`)}'
+if [ ! -e "$program" ]; then
+  echo "ERROR: Maestro is no longer installed: $program does not exist" >&2
+  echo "  Install it again, or delete this command: rm '$0'" >&2
+  exit ${exitCodes.environment}
+fi
+exec node "$program" "$@"
+`;
 
 /** How `maestro` on the PATH starts this installation; null when it is not there, or starts something else. */
 export function ownLauncher(path: string | undefined): "program" | "script" | null {
