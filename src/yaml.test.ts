@@ -20,6 +20,16 @@ test.each([
   expect(readYaml(text)).toMatchObject({ code: "yaml_parse", line });
 });
 
+test.each([
+  ["title: x: y\n", 'put a text that contains ": " in quotes'],
+  ["a: b\n  c: d\n", "correct the indentation"],
+  ["a:\n  - id: 1\n    title: x\n   agent: coder\n", "correct the indentation"],
+  ["a: @scope/name\n", "put the text in quotes"],
+  ["a: 'it's'\n", "check quotes"],
+])("says what to change in %j", (text, advice) => {
+  expect(readYaml(text)).toMatchObject({ code: "yaml_parse", problem: expect.stringContaining(advice) });
+});
+
 test("rejects an alias bomb at once (T6)", () => {
   const names = [..."abcdefghij"];
   const bomb = names.map((name, at) => `${name}: &${name} [${Array(9).fill(at === 0 ? "x" : `*${names[at - 1]}`)}]`);

@@ -49,7 +49,7 @@ export function readWithLibrary(text: string): YamlResult {
     });
     // Warnings are about tags unknown to the core schema.
     const trouble = document.errors[0] ?? document.warnings[0];
-    if (trouble !== undefined) return failed(lines.linePos(trouble.pos[0]).line, trouble.message);
+    if (trouble !== undefined) return failed(lines.linePos(trouble.pos[0]).line, withAdvice(trouble));
     const badKey = findBadKey(document.contents);
     if (badKey !== undefined) return failed(lines.linePos(badKey.offset).line, badKey.problem);
     return { value: document.toJS({ maxAliasCount: MAX_ALIASES }) };
@@ -79,6 +79,22 @@ export function editYaml(text: string, edits: readonly { at: YamlPath; value: un
 function beyondPlain(limit: number): string {
   const size = limit < MAX_LIBRARY_CHARS ? `${limit / 1024} KiB` : `${limit / (1024 * 1024)} MiB`;
   return `is not plain YAML, and only plain YAML is read beyond ${size}; simplify it or split the plan`;
+}
+
+/** The library speaks of the grammar; people forget quotes and shift lines. */
+function withAdvice({ code, message }: { code: string; message: string }): string {
+  switch (code) {
+    case "BLOCK_AS_IMPLICIT_KEY":
+      return `${message}; put a text that contains ": " in quotes, or correct the indentation`;
+    case "BAD_SCALAR_START":
+      return `${message}; put the text in quotes`;
+    case "MISSING_CHAR":
+      return message.startsWith("Sequence item") ? `${message}; correct the indentation` : message;
+    case "UNEXPECTED_TOKEN":
+      return message.startsWith("Unexpected scalar") ? `${message}; check quotes and indentation` : message;
+    default:
+      return message;
+  }
 }
 
 function failed(line: number, problem: string): YamlResult {

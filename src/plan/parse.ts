@@ -36,7 +36,7 @@ const planFields: ReadonlyMap<string, string> = new Map([
 /** Undefined when the plan cannot be read at all; the findings then say why. */
 export function parsePlan(source: string | Uint8Array, findings: Findings): Draft | undefined {
   if (source.length > MAX_PLAN_BYTES) {
-    const message = `The plan has ${source.length} bytes; the limit is ${MAX_PLAN_BYTES}, split it into several plans`;
+    const message = `The plan is larger than ${MAX_PLAN_BYTES} bytes; split it into several plans`;
     reportError(findings, "too_large", undefined, message);
     return undefined;
   }
