@@ -360,7 +360,10 @@ describe("maestro apply", () => {
   test("has nothing to do for a phase that changed nothing", async () => {
     await oneAttempt();
     await project.attempt("1", () => undefined);
-    expect(await project.command(["apply", "2"])).toMatchObject({ code: 0, stdout: "No recorded changes for any attempt of phase 2\n" });
+    expect(await project.command(["apply", "2"])).toMatchObject({
+      code: 0,
+      stdout: "No recorded changes for any attempt of phase 2\n",
+    });
     expect(await project.command(["apply", "1", "--attempt", "2"])).toMatchObject({
       code: 0,
       stdout: "Attempt 2 of phase 1 changed nothing\n",
