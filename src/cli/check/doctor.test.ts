@@ -76,6 +76,42 @@ describe("doctor checks the extension", () => {
   });
 });
 
+describe("doctor looks for a sign-in of Gemini CLI", () => {
+  const missing = /^ok {4}No sign-in of gemini found\n {6}If it is not signed in, start gemini once/m;
+  const found = async (more: Record<string, string> = {}) => {
+    writeFileSync(join(place, "gemini"), "#!/bin/sh\n", { mode: 0o755 });
+    return (await examine({}, { PATH: place, ...more })).out;
+  };
+
+  test("and says what to do when there is none", async () => {
+    expect(await found()).toMatch(missing);
+    expect((await examine()).out).not.toContain("sign-in");
+  });
+
+  test.each<[what: string, prepare: () => Record<string, string>]>([
+    ["an exported key", () => ({ GEMINI_API_KEY: "k" })],
+    [
+      "a key in the .env of the home",
+      () => {
+        mkdirSync(join(place, ".gemini"));
+        writeFileSync(join(place, ".gemini", ".env"), "GEMINI_API_KEY=k\n");
+        return {};
+      },
+    ],
+    [
+      "a login in another home of Gemini CLI",
+      () => {
+        mkdirSync(join(place, "other", ".gemini"), { recursive: true });
+        writeFileSync(join(place, "other", ".gemini", "oauth_creds.json"), "{}");
+        return { GEMINI_CLI_HOME: join(place, "other") };
+      },
+    ],
+  ])("and accepts %s", async (_, prepare) => {
+    const exported = prepare();
+    expect(await found(exported)).not.toContain("sign-in");
+  });
+});
+
 test("doctor reports only once what blocks the state directory", async () => {
   symlinkSync(place, join(place, "project", ".gemini"));
   const { code, out } = await examine();

@@ -20,6 +20,7 @@ import { agentsDirectory, openStore, rosterOf, tellUser } from "../context.ts";
 import { type Io, printJson } from "../io.ts";
 import { paint } from "../paint.ts";
 import { hookReason, hookRemedy, missingHooks } from "../run/project-notes.ts";
+import { signIn } from "../runtimes/sign-in.ts";
 import { setupSteps } from "../setup/setup.ts";
 import { type Verb, verbNames } from "../verb.ts";
 import { checkVariables } from "./doctor-environment.ts";
@@ -33,7 +34,7 @@ export async function doctor(
   options: { json?: boolean; fix?: boolean },
   verbs: readonly Verb[],
 ): Promise<number> {
-  const findings: Finding[] = [checkNode(), checkProgram(io, "git"), checkRuntimes(io), ...checkAgents(io)];
+  const findings: Finding[] = [checkNode(), checkProgram(io, "git"), ...checkRuntimes(io), ...checkAgents(io)];
   const directory = dirname(agentsDirectory(io));
   const lint = isExtension(directory) ? await lintExtension(directory, verbNames(verbs)) : undefined;
   findings.push(...checkExtension(directory, lint, findings));
@@ -102,13 +103,28 @@ function checkProgram(io: Io, name: string): Finding {
 }
 
 /** Gemini CLI is what agents run in by default; without it another program will do. */
-function checkRuntimes(io: Io): Finding {
+function checkRuntimes(io: Io): Finding[] {
   const found = runtimes.filter(({ program }) => findProgram(program, io.env.PATH) !== undefined);
   const isDefaultThere = found.some(({ name }) => name === DEFAULT_RUNTIME);
-  if (isDefaultThere || found.length === 0) return checkProgram(io, DEFAULT_RUNTIME);
+  if (isDefaultThere) return [checkProgram(io, DEFAULT_RUNTIME), ...checkSignIn(io)];
+  if (found.length === 0) return [checkProgram(io, DEFAULT_RUNTIME)];
   const names = found.map(({ name }) => name).join(", ");
   const message = `${DEFAULT_RUNTIME} is not on the PATH; with --runtime agents run in: ${names}`;
-  return { check: DEFAULT_RUNTIME, level: "ok", message };
+  return [{ check: DEFAULT_RUNTIME, level: "ok", message }];
+}
+
+/** Without a sign-in it is not a warning: the program may have a credential in a store that only it can read. */
+function checkSignIn({ env }: Io): Finding[] {
+  const check = DEFAULT_RUNTIME;
+  const runtime = runtimes.find(({ name }) => name === check);
+  try {
+    if (runtime === undefined || signIn(env, runtime) !== null) return [];
+    const hint = `If it is not signed in, start ${check} once and sign in, or export GEMINI_API_KEY. "maestro runtimes ${check} --check" tries it.`;
+    return [{ check, level: "ok", message: `No sign-in of ${check} found`, hint }];
+  } catch (error) {
+    if (!(error instanceof MaestroError)) throw error;
+    return [{ check, level: "warn", message: error.message }];
+  }
 }
 
 function checkAgents(io: Io): Finding[] {

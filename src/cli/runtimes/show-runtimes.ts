@@ -1,8 +1,7 @@
 // maestro runtimes: which agent programs are installed, whether each is signed in, and what it can enforce. Shows no value of a credential, and
 // starts a program only with --check.
 
-import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { homedir } from "node:os";
+import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { tierTools } from "../../agents/tiers.ts";
 import { repertoireOf } from "../../engine/runtimes/repertoire.ts";
@@ -11,11 +10,11 @@ import { parseJson } from "../../handoff/output/json.ts";
 import type { Runtime } from "../../runtimes/runtime.ts";
 import { runtimeNamed } from "../../runtimes/runtime-table.ts";
 import { findProgram } from "../../search-path.ts";
-import { given } from "../../setting-layers.ts";
 import { isObject } from "../../shape.ts";
 import { oneLine } from "../../views/text/cell.ts";
 import { type Io, printJson } from "../io.ts";
 import { failureOfCheck } from "./check-runtimes.ts";
+import { signIn } from "./sign-in.ts";
 
 interface ShowFlags {
   check?: boolean;
@@ -64,18 +63,11 @@ function described(io: Io, runtime: Runtime) {
   const { name, program, install, capabilities } = runtime;
   const path = findProgram(program, io.env.PATH) ?? null;
   const version = path === null ? null : packageVersion(path);
-  return { name, program: path, version, signed_in: signIn(io, runtime), install, ...shownOf(capabilities) };
+  return { name, program: path, version, signed_in: signIn(io.env, runtime), install, ...shownOf(capabilities) };
 }
 
 function shownOf({ tiers: held, heldBy, turnLimit, budget, streams, tokens, atOnce, limits }: Runtime["capabilities"]) {
   return { tiers: held, held_by: heldBy, turn_limit: turnLimit, budget, streams, tokens, at_once: atOnce, limits };
-}
-
-/** The name of the variable with a credential, or the file of a login; null when neither exists. */
-function signIn({ env }: Io, { credentials = [], login }: Runtime): string | null {
-  const variable = credentials.find((name) => given(env, name) !== undefined);
-  if (variable !== undefined) return variable;
-  return login !== undefined && existsSync(join(env.HOME || homedir(), login)) ? `~/${login}` : null;
 }
 
 /** The version in the package that the program belongs to; null when it does not belong to one. */
