@@ -2,6 +2,7 @@
 
 import { workPatch } from "../../engine/kept-work.ts";
 import { MaestroError } from "../../errors.ts";
+import type { Repository } from "../../git/repository.ts";
 import { requirePhase } from "../../session/decide/operation.ts";
 import { phaseState } from "../../session/phase/phase-state.ts";
 import type { Session, SessionPhase } from "../../session/session.ts";
@@ -40,7 +41,7 @@ export async function diff(io: Io, id: string | undefined, flags: DiffFlags): Pr
     const isRunning = phaseState(session, phase, isDriven) === "running";
     io.err(`${unchangedLine(phase, attempt, flags, isRunning)}\n`);
   } else if (flags.stat) io.out(`${stat(io, phase, attempt).join("\n")}\n`);
-  else await printPatch(io, store.location, session, id, attempt);
+  else await printPatch(io, await requireRepository(io, store.location, id), session, id, attempt);
   return 0;
 }
 
@@ -56,10 +57,13 @@ async function wholeDiff(io: Io, location: StateLocation, session: Session, flag
     return 0;
   }
   if (works.length === 0) io.err(`Nothing that session ${session.session_id} changed is in the project\n`);
+  const [first] = works;
+  // Opened before anything is printed: without the repository the answer is an error.
+  const repository = first === undefined || flags.stat ? null : await requireRepository(io, location, first.phase.id);
   for (const { phase, attempt } of works) {
     io.out(`# Phase ${phase.id}, ${oneLine(phase.name)}, attempt ${attempt.attempt}\n`);
-    if (flags.stat) io.out(`${stat(io, phase, attempt).join("\n")}\n`);
-    else await printPatch(io, location, session, phase.id, attempt);
+    if (repository === null) io.out(`${stat(io, phase, attempt).join("\n")}\n`);
+    else await printPatch(io, repository, session, phase.id, attempt);
   }
   return 0;
 }
@@ -78,12 +82,11 @@ function stat(io: Io, phase: SessionPhase, work: AttemptWithChanges): string[] {
 
 async function printPatch(
   io: Io,
-  location: StateLocation,
+  repository: Repository,
   { session_id }: Session,
   id: string,
   attempt: AttemptWithChanges,
 ): Promise<void> {
-  const repository = await requireRepository(io, location, id);
   const { patch } = await workPatch(repository, session_id, { phase: id, attempt });
   const missing = unkeptLine(attempt.changes);
   if (missing !== undefined) io.err(`WARNING: ${missing}\n`);

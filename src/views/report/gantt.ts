@@ -94,7 +94,8 @@ function drawn(bars: readonly Bar[], columns: number, paint: Paint): string {
   for (const { outcome, attempt, from, to } of bars) {
     const [mark, color] = marks[outcome];
     for (let at = from; at < Math.min(to, columns); at++) cells[at] = { mark, color };
-    if (attempt !== null && attempt > 1 && from < columns) cells[from] = { mark: String(attempt % 10), color };
+    if (attempt !== null && attempt > 1 && from < columns)
+      cells[from] = { mark: attempt < 10 ? String(attempt) : "+", color };
   }
   let line = "";
   for (let at = 0; at < cells.length; ) {
@@ -111,8 +112,9 @@ function legend(used: ReadonlySet<Outcome>, shown: readonly ReportedPhase[]): st
   const entries = order
     .filter((outcome) => used.has(outcome))
     .map((outcome) => `${marks[outcome][0]} ${marks[outcome][2]}`);
-  const isRetried = shown.some((phase) => phase.attempts.length > 1);
-  return [...new Set(entries), ...(isRetried ? ["2 second attempt"] : [])].join("   ");
+  const most = Math.max(0, ...shown.map((phase) => phase.attempts.length));
+  const numbers = [...(most > 1 ? ["2 second attempt"] : []), ...(most > 9 ? ["+ tenth or later attempt"] : [])];
+  return [...new Set(entries), ...numbers].join("   ");
 }
 
 /** Below a second the clock times are equal, and a column is too short to distinguish anything. */

@@ -390,6 +390,17 @@ describe("the timeline", () => {
     ]);
   });
 
+  test("marks the tenth attempt and later ones with a plus sign", () => {
+    const tries = Array.from({ length: 10 }, (_, at) => [
+      begin(at * 10, "1", at + 1),
+      end(at * 10 + 10, "1", 10, { attempt: at + 1, outcome: "interrupted" }),
+    ]).flat();
+    expect(rows([move(0, "1", "pending", "in_progress"), ...tries])).toEqual([
+      expect.stringMatching(/^ {2}1 {2}Schema {2}░+2░+3░+4░+5░+6░+7░+8░+9░+\+░+$/),
+      "  ░ stopped or rejected   2 second attempt   + tenth or later attempt",
+    ]);
+  });
+
   test("tells accepted work from rejected work", () => {
     const [moved, begun] = retried("failure") as [Timed, Timed];
     const timed: Timed[] = [
