@@ -34,6 +34,10 @@ const words: Record<string, string[]> = {
   "maestro run session create --too": [],
   "maestro run session create --mo": ["--mode", "--model"],
   "maestro exchange ": ["init"],
+  "maestro run --mode ": ["ask", "parallel", "sequential"],
+  "maestro run plan.md --json --review b": ["batch"],
+  "maestro rehearse --mode ": ["parallel", "sequential"],
+  "maestro session error --type val": ["validation"],
   // Once more: zsh has loaded the function by now.
   "maestro run": ["run", "runtimes"],
 };

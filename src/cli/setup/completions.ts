@@ -1,4 +1,5 @@
-// Generates the completion scripts of bash, zsh and fish from the table of verbs: verbs, their subcommands and their options. Pure.
+// Generates the completion scripts of bash, zsh and fish from the table of verbs: verbs, their subcommands, their options and the
+// values of these. Pure.
 
 import { type Verb, type VerbOption, verbName } from "../verb.ts";
 
@@ -12,6 +13,8 @@ interface Level {
 interface Word {
   word: string;
   meaning: string;
+  /** The values that an option accepts, when there are only these. */
+  choices?: readonly string[];
 }
 
 export function bashCompletion(verbs: readonly Verb[]): string {
@@ -19,6 +22,7 @@ export function bashCompletion(verbs: readonly Verb[]): string {
     const flags = options.map(({ word }) => word).join(" ");
     return `    "${path}") words="${below.map(verbName).join(" ")}" flags="${flags}" ;;`;
   });
+  const values = valued(verbs).map(({ at, choices }) => `    "${at}") words="${choices.join(" ")}" ;;`);
   return `# bash completion of maestro
 _maestro() {
   local current=\${COMP_WORDS[COMP_CWORD]} path= words= flags= word
@@ -30,7 +34,10 @@ _maestro() {
   case $path in
 ${cases.join("\n")}
   esac
-  [[ $current == -* ]] && words=$flags
+  case "$path \${COMP_WORDS[COMP_CWORD-1]}" in
+${values.join("\n")}
+    *) [[ $current == -* ]] && words=$flags ;;
+  esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _maestro maestro
@@ -42,6 +49,9 @@ export function zshCompletion(verbs: readonly Verb[]): string {
     const names = below.map((verb) => ({ word: verbName(verb), meaning: verb.summary }));
     return `    ${single(path)}) below=(${described(names)}) flags=(${described(options)}) ;;`;
   });
+  const values = valued(verbs).map(
+    ({ at, choices }) => `    ${single(at)}) compadd -- ${choices.join(" ")}; return ;;`,
+  );
   return `#compdef maestro
 _maestro() {
   local -a below flags known
@@ -52,6 +62,9 @@ _maestro() {
   done
   case $at in
 ${cases.join("\n")}
+  esac
+  case "$at $words[CURRENT-1]" in
+${values.join("\n")}
   esac
   if [[ $PREFIX == -* ]]; then
     _describe -o option flags
@@ -76,7 +89,10 @@ export function fishCompletion(verbs: readonly Verb[]): string {
       // Where a command follows, no file does.
       ...(below.length > 0 ? [`${complete} -f`] : []),
       ...below.map((one) => `${complete} -a ${verbName(one)} -d ${single(one.summary)}`),
-      ...options.map(({ word, meaning }) => `${complete} -l ${word.slice(2)} -d ${single(meaning)}`),
+      ...options.map(({ word, meaning, choices }) => {
+        const values = choices === undefined ? "" : ` -x -a ${single(choices.join(" "))}`;
+        return `${complete} -l ${word.slice(2)}${values} -d ${single(meaning)}`;
+      }),
     ];
   });
   return `# fish completion of maestro
@@ -114,8 +130,15 @@ function commandPaths(verbs: readonly Verb[]): string[] {
     .filter((path) => path !== "");
 }
 
-function optionWord({ flags, meaning }: VerbOption): Word {
-  return { word: /--[\w-]+/.exec(flags)?.[0] ?? flags, meaning };
+function optionWord({ flags, meaning, choices }: VerbOption): Word {
+  return { word: /--[\w-]+/.exec(flags)?.[0] ?? flags, meaning, ...(choices === undefined ? {} : { choices }) };
+}
+
+/** Where one of a few values follows: "run --mode". */
+function valued(verbs: readonly Verb[]): { at: string; choices: readonly string[] }[] {
+  return levels(verbs).flatMap(({ path, options }) =>
+    options.flatMap(({ word, choices }) => (choices === undefined ? [] : [{ at: `${path} ${word}`, choices }])),
+  );
 }
 
 /** In single quotes, as all three shells read them; a quote in the text becomes an apostrophe. */
