@@ -14,7 +14,15 @@ const phase = played(1, [["shell", "echo done > done.txt"]], { files_created: ["
 ]);
 
 /** In the order in which an attempt reaches them. The gate visits one of each kind, `npm run chaos` all. */
-const ofEngine = ["order-made", "order-pushed", "job-added", "claim-recorded", "delivery-fetched", "delivery-taken"];
+const ofEngine = [
+  "order-made",
+  "order-pushed",
+  "job-in-queue",
+  "job-added",
+  "claim-recorded",
+  "delivery-fetched",
+  "delivery-taken",
+];
 const ofWorker = [
   "order-claimed",
   "order-accepted",
@@ -23,7 +31,7 @@ const ofWorker = [
   "delivery-spooled",
   "delivery-pushed",
 ];
-const gate = new Set(["order-made", "job-added", "delivery-taken", "order-accepted", "agent-ended"]);
+const gate = new Set(["order-made", "job-in-queue", "job-added", "delivery-taken", "order-accepted", "agent-ended"]);
 const visited = (points: string[]) => points.filter((point) => chaos > 0 || gate.has(point));
 const dying = (point: string) => ({ NODE_ENV: "test", MAESTRO_CRASH_AT: `${point}:1` });
 

@@ -3,6 +3,7 @@
 
 import { Queue, Worker } from "bullmq";
 import type { Redis } from "ioredis";
+import { crashPoint } from "../../disk/fault.ts";
 import type { Job } from "../protocol/job.ts";
 import type { LeaseTimes } from "../protocol/lease.ts";
 import { CANCEL, cancelKey, engineKey, PREFIX, QUEUES, signChannel, WAKE } from "../protocol/redis-names.ts";
@@ -60,8 +61,12 @@ export class EngineQueue {
       removeOnFail: { age: DAY_SECONDS },
     };
     await queue.add("attempt", job, options);
-    // Each time, because Redis may have lost the list of queues. And after the attempt: when Redis loses its data between the two, the
-    // attempt is missing and is added again. In the other order it would wait in a queue that no worker reads.
+    crashPoint("job-in-queue");
+    await this.#list(name);
+  }
+
+  /** Workers look only into the queues of this list. */
+  async #list(name: string): Promise<void> {
     await this.#redis.sadd(QUEUES, name);
     await this.#redis.publish(WAKE, name);
   }
@@ -78,7 +83,10 @@ export class EngineQueue {
     if (state === "failed") return { kind: "failed", reason: job.failedReason ?? "", worker: job.processedBy ?? "" };
     if (state === "unknown") return { kind: "missing" };
     // BullMQ puts a job whose claim has ended back among the waiting ones.
-    return { kind: job.attemptsStarted > 0 ? "lost" : "waiting" };
+    if (job.attemptsStarted > 0) return { kind: "lost" };
+    // Another engine may have died before it listed the queue, or Redis may have lost the list.
+    if ((await this.#redis.sismember(QUEUES, name)) === 0) await this.#list(name);
+    return { kind: "waiting" };
   }
 
   /** Takes an attempt out of the queue; false when a worker has it. */

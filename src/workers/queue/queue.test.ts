@@ -4,6 +4,7 @@ import { until } from "../../../test/support/processes.ts";
 import { startRedis } from "../../../test/support/redis.ts";
 import { attemptKey } from "../protocol/attempt-key.ts";
 import { queueName } from "../protocol/queue-name.ts";
+import { QUEUES } from "../protocol/redis-names.ts";
 import { connect } from "./connection.ts";
 import { EngineQueue } from "./engine-queue.ts";
 import { type Claim, WorkerQueue } from "./worker-queue.ts";
@@ -139,6 +140,16 @@ describe("the queue", () => {
         if ((await engine.state(name, jobOf(1).key)).kind === "missing") await engine.add(name, jobOf(1), 1);
       }
       expect([losses, (await claimed(worker)).job.key]).toEqual([3, jobOf(1).key]);
+    });
+  });
+
+  test("is listed again for the workers when an engine died before it had listed it", async (context) => {
+    await meeting(context, async ({ engine, another, worker, connection }) => {
+      await engine.add(name, jobOf(1), 1);
+      await connection.srem(QUEUES, name);
+      expect(await worker.claim()).toBeUndefined();
+      expect(await another.state(name, jobOf(1).key)).toEqual({ kind: "waiting" });
+      expect((await claimed(worker)).job.key).toBe(jobOf(1).key);
     });
   });
 });
