@@ -59,7 +59,7 @@ const allowed = {
 };
 
 /** The files of the engine that decide and touch nothing: the page asks the scheduler why a phase waits. */
-const pureEngine = "^src/engine/(?:schedule|priority|backoff)[.]ts$";
+const pureEngine = "^src/engine/(?:schedule|priority|quota/backoff)[.]ts$";
 
 const leaves =
   "^src/(?:secrets/[\\w-]+|settings|setting-layers|extension-path|shape|search-path|ids|errors|exit-codes|text|dotenv|front-matter|duration|amounts|yaml|plain-yaml|program-root)[.]ts$";

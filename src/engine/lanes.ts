@@ -4,7 +4,7 @@
 import type { PhaseId } from "../ids.ts";
 import { requirePhase } from "../session/decide/operation.ts";
 import { lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
-import { type QuotaLimits, QuotaWatch } from "./quota-watch.ts";
+import { type QuotaLimits, QuotaWatch } from "./quota/quota-watch.ts";
 import type { RunContext } from "./run-context.ts";
 import type { Lane } from "./schedule.ts";
 

@@ -7,8 +7,8 @@ import { frozenPhase, moved, sessionAfter, startTime } from "../../test/support/
 import type { SessionEvent } from "../session/events.ts";
 import { applyEvent } from "../session/fold.ts";
 import { findPhase, isClosed, lastAttempt, type Session, type SessionPhase } from "../session/session.ts";
-import { type Backoff, onQuota, onSuccess, startBackoff } from "./backoff.ts";
 import { tailsOf } from "./priority.ts";
+import { type Backoff, onQuota, onSuccess, startBackoff } from "./quota/backoff.ts";
 import { type Action, type Limits, type Schedule, type Situation, schedule } from "./schedule.ts";
 
 /** The result of each attempt of a phase; further attempts succeed. */

@@ -1,15 +1,15 @@
 // Applies the back-off to the attempts of one runtime and shares it with other sessions: records each quota error once, and restores a wait that an earlier
 // engine began.
 
-import { errno, MaestroError, reasonOf } from "../errors.ts";
-import type { PhaseId } from "../ids.ts";
-import { quotaHit } from "../session/decide/facts.ts";
-import type { EventOf } from "../session/events.ts";
-import type { Session } from "../session/session.ts";
-import { clockTime } from "../views/text/duration.ts";
+import { errno, MaestroError, reasonOf } from "../../errors.ts";
+import type { PhaseId } from "../../ids.ts";
+import { quotaHit } from "../../session/decide/facts.ts";
+import type { EventOf } from "../../session/events.ts";
+import type { Session } from "../../session/session.ts";
+import { clockTime } from "../../views/text/duration.ts";
+import type { RunContext } from "../run-context.ts";
 import { type Backoff, isExhausted, onQuota, onSuccess, startBackoff } from "./backoff.ts";
-import type { SharedQuota } from "./quota/shared-quota.ts";
-import type { RunContext } from "./run-context.ts";
+import type { SharedQuota } from "./shared-quota.ts";
 
 const LOOK_AGAIN_MS = 250;
 const SAME_REFUSAL_MS = 1000;
@@ -117,8 +117,9 @@ export class QuotaWatch {
     const { until, slots } = this.#backoff;
     if (until === before.until) return null;
     const wait_ms = Math.max(0, Math.round(until - now));
-    this.#share((shared) => shared.refused(wait_ms), undefined);
+    // Before the other sessions are told, which takes a while on a busy disk: nothing may start before the recorded time.
     const ends = new Date(this.#now().getTime() + wait_ms).toISOString();
+    this.#share((shared) => shared.refused(wait_ms), undefined);
     return quotaHit({ phase, wait_ms, until: ends, slots: Number.isFinite(slots) ? slots : null });
   }
 
