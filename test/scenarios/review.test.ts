@@ -1,5 +1,7 @@
 // Reviews during a run: after each batch, or before the work of a phase is applied; and phases that the user reopens.
 
+import { renameSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { commandLine } from "../support/command-line.ts";
 import { contextOf, delegated, hook } from "../support/hooks.ts";
@@ -453,6 +455,10 @@ describe("a phase that the user reopens", () => {
           "-first",
           "+fixed",
         ]);
+        const [repository, away] = [".git", "away"].map((name) => join(project.path, name)) as [string, string];
+        renameSync(repository, away);
+        expect(await said(project, "diff")).toMatchObject({ code: 3, stdout: "" });
+        renameSync(away, repository);
         const report = JSON.parse((await said(project, "report", "--json")).stdout);
         expect(report.phases).toMatchObject([
           {

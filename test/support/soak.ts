@@ -10,7 +10,7 @@ import { type Background, until } from "./processes.ts";
 import type { PhaseSpec } from "./project.ts";
 import type { TestRedis } from "./redis.ts";
 import { scripted } from "./stand-in.ts";
-import { RemoteProject } from "./workers.ts";
+import { RemoteProject, shortLease } from "./workers.ts";
 
 export interface SoakPlan {
   phases: number;
@@ -46,6 +46,8 @@ function phasesOf({ phases, random }: SoakPlan): PhaseSpec[] {
 export async function soakRound(redis: TestRedis, plan: SoakPlan): Promise<{ killed: string[]; attempts: number }> {
   await redis.send("FLUSHALL");
   const project = new RemoteProject(redis, { "README.md": "hello\n" }, phasesOf(plan));
+  // Most kills leave an attempt that counts as lost only after its lease.
+  project.lease = { ...shortLease, MAESTRO_WORKER_LEASE: "5s" };
   const killed: string[] = [];
   const workers = [
     await project.worker({ name: "one", words: ["--slots", "2"] }),
