@@ -47,14 +47,18 @@ describe("setup", () => {
     expect(present()).toEqual([]);
   });
 
-  test("says what is left to do in the shells' start-up files, as lines to paste", async () => {
-    const elsewhere = { HOME: home(), PATH: process.env.PATH ?? "" };
-    const { stdout } = await commandLine(project, ["setup", "--yes"], { env: elsewhere });
-    const [line = ""] = /export PATH=.*/.exec(stdout) ?? [];
-    const [source = ""] = /(?<=add to ~\/\.bashrc: ).*/.exec(stdout) ?? [];
-    const run = project.run("bash", ["-c", `${line}; ${source}; command -v maestro; complete -p maestro`]);
-    expect(run.stdout).toBe(`${join(home(), ".local/bin/maestro")}\ncomplete -o default -F _maestro maestro\n`);
-  });
+  test.each([".home", "the 'home' of $(x)"])(
+    "says what is left to do in start-up files, to paste, in %s",
+    async (name) => {
+      const place = join(project.path, name);
+      const elsewhere = { HOME: place, PATH: process.env.PATH ?? "" };
+      const { stdout } = await commandLine(project, ["setup", "--yes"], { env: elsewhere });
+      const [line = ""] = /export PATH=.*/.exec(stdout) ?? [];
+      const [source = ""] = /(?<=add to ~\/\.bashrc: ).*/.exec(stdout) ?? [];
+      const run = project.run("bash", ["-c", `${line}; ${source}; command -v maestro; complete -p maestro`]);
+      expect(run.stdout).toBe(`${join(place, ".local/bin/maestro")}\ncomplete -o default -F _maestro maestro\n`);
+    },
+  );
 
   test.each([{ HOME: "" }, { HOME: "here", XDG_DATA_HOME: "here", XDG_CONFIG_HOME: "here", GEMINI_CLI_HOME: "here" }])(
     "never writes below the current directory: %j",

@@ -7,6 +7,7 @@ import { setupPolicy } from "../../agents/setup-policy.ts";
 import { NEEDS_A_PERSON } from "../../exit-codes.ts";
 import { programRoot } from "../../program-root.ts";
 import { findProgram, searchPath } from "../../search-path.ts";
+import { shellWord } from "../../text.ts";
 import { programOf } from "../context.ts";
 import { absolute, homeOf } from "../home.ts";
 import { type Io, printJson } from "../io.ts";
@@ -168,12 +169,16 @@ function remainders(env: Environment, steps: readonly SetupStep[]): string[] {
   return [
     ...(isHidden ? [`Another program on your PATH has the name maestro and is found first: ${other}`] : []),
     ...(hasLauncher && !isReachable
-      ? [`${directory} is not on your PATH: add to the start-up file of your shell: export PATH="${directory}:$PATH"`]
+      ? [
+          `${directory} is not on your PATH: add to the start-up file of your shell: export PATH=${shellWord(directory)}:"$PATH"`,
+        ]
       : []),
-    ...(bash === undefined ? [] : [`For bash without the package bash-completion, add to ~/.bashrc: . ${bash}`]),
+    ...(bash === undefined
+      ? []
+      : [`For bash without the package bash-completion, add to ~/.bashrc: . ${shellWord(bash)}`]),
     ...(zsh === undefined
       ? []
-      : [`For zsh, add to ~/.zshrc before compinit: fpath+=(${zsh.replace(/\/_maestro$/, "")})`]),
+      : [`For zsh, add to ~/.zshrc before compinit: fpath+=(${shellWord(zsh.replace(/\/_maestro$/, ""))})`]),
   ];
 }
 
