@@ -457,7 +457,10 @@ describe("a phase that the user reopens", () => {
         ]);
         const [repository, away] = [".git", "away"].map((name) => join(project.path, name)) as [string, string];
         renameSync(repository, away);
-        expect(await said(project, "diff")).toMatchObject({ code: 3, stdout: "" });
+        expect(await said(project, "diff")).toMatchObject({
+          ...{ code: 3, stdout: "" },
+          stderr: expect.stringMatching(/See which files changed with `[^`]*maestro[^`]* diff --stat`\./),
+        });
         renameSync(away, repository);
         const report = JSON.parse((await said(project, "report", "--json")).stdout);
         expect(report.phases).toMatchObject([

@@ -166,7 +166,7 @@ async function patchOf(
   if (attempt === undefined) {
     throw new MaestroError("not_found", `No recorded changes for attempt ${number} of phase ${phase.id}`);
   }
-  const repository = await requireRepository(io, store.location, phase.id);
+  const repository = await requireRepository(io, store.location, { phase: phase.id });
   return (await workPatch(repository, session.session_id, { phase: phase.id, attempt })).patch.toString("utf8");
 }
 

@@ -60,7 +60,10 @@ export async function changeProject(io: Io, id: string, flags: WorkFlags, verb: 
   const store = openStore(io, settingsOf(io));
   try {
     requirePhase(sessionFor(store, flags.session), id);
-    const project = { repository: await requireRepository(io, store.location, id), location: store.location };
+    const project = {
+      repository: await requireRepository(io, store.location, { phase: id, session: flags.session }),
+      location: store.location,
+    };
     const release = claimEngine(store.location);
     try {
       const finished = await finishChange(project, store, io.now());

@@ -41,7 +41,14 @@ export async function diff(io: Io, id: string | undefined, flags: DiffFlags): Pr
     const isRunning = phaseState(session, phase, isDriven) === "running";
     io.err(`${unchangedLine(phase, attempt, flags, isRunning)}\n`);
   } else if (flags.stat) io.out(`${stat(io, phase, attempt).join("\n")}\n`);
-  else await printPatch(io, await requireRepository(io, store.location, id), session, id, attempt);
+  else
+    await printPatch(
+      io,
+      await requireRepository(io, store.location, { phase: id, session: flags.session }),
+      session,
+      id,
+      attempt,
+    );
   return 0;
 }
 
@@ -57,9 +64,9 @@ async function wholeDiff(io: Io, location: StateLocation, session: Session, flag
     return 0;
   }
   if (works.length === 0) io.err(`Nothing that session ${session.session_id} changed is in the project\n`);
-  const [first] = works;
   // Opened before anything is printed: without the repository the answer is an error.
-  const repository = first === undefined || flags.stat ? null : await requireRepository(io, location, first.phase.id);
+  const repository =
+    works.length === 0 || flags.stat ? null : await requireRepository(io, location, { session: flags.session });
   for (const { phase, attempt } of works) {
     io.out(`# Phase ${phase.id}, ${oneLine(phase.name)}, attempt ${attempt.attempt}\n`);
     if (repository === null) io.out(`${stat(io, phase, attempt).join("\n")}\n`);

@@ -52,13 +52,23 @@ function isWorked(attempt: Attempt): attempt is AttemptWithChanges {
   return attempt.changes !== undefined;
 }
 
-/** `phase`: the phase whose work is wanted. */
-export async function requireRepository(io: Io, location: StateLocation, phase: string): Promise<Repository> {
+/** `wanted`: the phase and the session whose work is wanted; without them all of the session that is shown by default. */
+export async function requireRepository(
+  io: Io,
+  location: StateLocation,
+  wanted: { phase?: string; session?: string | undefined },
+): Promise<Repository> {
   const opening = await openProject({ ...io, location });
   if (opening.kind === "open") return opening.repository;
   const help =
     opening.kind === "refused" ? opening.hint : "Without git, Maestro records only the names of changed files.";
-  const names = `See which files changed with "maestro diff ${phase} --stat".`;
+  const { phase, session } = wanted;
+  const words = [
+    ...(phase === undefined ? [] : [phase]),
+    "--stat",
+    ...(session === undefined ? [] : ["--session", session]),
+  ];
+  const names = `See which files changed with "maestro diff ${words.join(" ")}".`;
   throw new MaestroError("environment", `Cannot read the work of attempts, which is kept in git: ${opening.reason}`, {
     hint: help === undefined ? names : `${help} ${names}`,
   });
