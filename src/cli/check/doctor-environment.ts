@@ -7,6 +7,7 @@ import { namesSet } from "../../runtimes/steering.ts";
 import type { ResolvedSettings } from "../../settings.ts";
 import { readEnvFiles } from "../../store/files/env-files.ts";
 import { geminiHome } from "../../store/files/gemini-home.ts";
+import { shellWord } from "../../text.ts";
 import type { Io } from "../io.ts";
 import type { Finding } from "./finding.ts";
 
@@ -39,7 +40,7 @@ function notPassed(names: readonly string[], chosen: readonly string[]): Finding
     check,
     level: "ok",
     message: `Exported, but not passed to agents and commands: ${listed(names)}`,
-    hint: `If they need them: export MAESTRO_PASS_ENV=${/[*?]/.test(list) ? `'${list}'` : list}`,
+    hint: `If they need them: export MAESTRO_PASS_ENV=${shellWord(list)}`,
   };
 }
 

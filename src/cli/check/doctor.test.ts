@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Io } from "../io.ts";
+import { signIn } from "../runtimes/sign-in.ts";
 import { doctor } from "./doctor.ts";
 
 const agents = fileURLToPath(new URL("../../../agents", import.meta.url));
@@ -86,6 +87,16 @@ describe("doctor looks for a sign-in of Gemini CLI", () => {
   test("and says what to do when there is none", async () => {
     expect(await found()).toMatch(missing);
     expect((await examine()).out).not.toContain("sign-in");
+  });
+
+  test("and names the file where it is", () => {
+    const other = join(place, "other");
+    mkdirSync(join(other, ".gemini"), { recursive: true });
+    writeFileSync(join(other, ".gemini", ".env"), "GEMINI_API_KEY=k\n");
+    const runtime = { credentials: ["GEMINI_API_KEY"], envFiles: [".gemini/.env"] };
+    expect(signIn({ HOME: place, GEMINI_CLI_HOME: other }, runtime)).toBe(`GEMINI_API_KEY in ${other}/.gemini/.env`);
+    expect(signIn({ HOME: other }, runtime)).toBe("GEMINI_API_KEY in ~/.gemini/.env");
+    expect(signIn({ HOME: place }, runtime)).toBe(null);
   });
 
   test.each<[what: string, prepare: () => Record<string, string>]>([

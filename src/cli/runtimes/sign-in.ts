@@ -15,9 +15,10 @@ export function signIn(env: Environment, runtime: Pick<Runtime, "credentials" | 
   if (exported !== undefined) return exported;
   // Programs with env files use the home of Gemini CLI.
   const home = envFiles.length > 0 ? geminiHome(env) : env.HOME || homedir();
+  const shown = (file: string) => (home === (env.HOME || homedir()) ? `~/${file}` : join(home, file));
   for (const file of envFiles) {
     const found = named(readEnvFile(join(home, file)));
-    if (found !== undefined) return `${found} in ~/${file}`;
+    if (found !== undefined) return `${found} in ${shown(file)}`;
   }
-  return login !== undefined && existsSync(join(home, login)) ? `~/${login}` : null;
+  return login !== undefined && existsSync(join(home, login)) ? shown(login) : null;
 }
