@@ -42,6 +42,8 @@ import type { EngineSettings } from "./engine-options.ts";
 import { type Display, showRun } from "./show.ts";
 
 /** Beside this program, in dist/. */
+/** The end of an interrupted run takes some milliseconds. */
+const LAST_WORDS_MS = 3000;
 const wardenProgram = join(programRoot, "dist", "warden.cjs");
 
 export interface SessionRun {
@@ -118,8 +120,12 @@ export async function runSession(io: Io, running: SessionRun): Promise<EngineEnd
       }
       running.begun?.();
       const end = await engine.run();
-      // Another Ctrl-C must not kill this process before it has said how to resume.
-      if (end.kind === "interrupted") io.onSignal(() => undefined);
+      // Another Ctrl-C must not kill this process before it has said how to resume, unless something here never ends.
+      if (end.kind === "interrupted")
+        setTimeout(
+          io.onSignal(() => undefined),
+          LAST_WORDS_MS,
+        ).unref();
       endBatch(batch, running, end, parts);
       return end;
     } finally {
