@@ -29,7 +29,7 @@ test("the script of setup says what to do when the program was uninstalled", () 
   const run = spawnSync(launcher, ["status"], { encoding: "utf8" });
   expect([run.status, run.stdout]).toEqual([3, ""]);
   expect(run.stderr).toBe(
-    `ERROR: Maestro is no longer installed: /gone/maestro.js does not exist\n  Install it again, or delete this command: rm '${launcher}'\n`,
+    `ERROR: Maestro was uninstalled or moved: /gone/maestro.js does not exist\n  Install it again, or delete this command: rm '${launcher}'\n`,
   );
 });
 

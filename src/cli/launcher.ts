@@ -14,7 +14,7 @@ export const ownProgram = join(programRoot, "dist", "maestro.js");
 export const launcherScript = `#!/bin/sh
 program='${ownProgram.replaceAll("'", `'\\''`)}'
 if [ ! -e "$program" ]; then
-  echo "ERROR: Maestro is no longer installed: $program does not exist" >&2
+  echo "ERROR: Maestro was uninstalled or moved: $program does not exist" >&2
   echo "  Install it again, or delete this command: rm '$0'" >&2
   exit ${exitCodes.environment}
 fi
